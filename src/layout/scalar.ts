@@ -1,0 +1,124 @@
+import type { Codec, JsonSchema } from './codec.ts';
+import { LayoutError } from './error.ts';
+
+type Order = 'host' | 'big';
+
+function integerCodec(bits: 8 | 16 | 32, signed: boolean, order: Order): Codec<number, number> {
+  const bytes = bits / 8;
+  const littleEndian = order === 'host';
+  const minimum = signed ? -(2 ** (bits - 1)) : 0;
+  const maximum = 2 ** (signed ? bits - 1 : bits) - 1;
+  const type = `${order === 'big' ? 'be' : signed ? 's' : 'u'}${bits}`;
+  const suffix = `${signed ? 'Int' : 'Uint'}${bits}` as const;
+  return {
+    type,
+    size: bytes,
+    align: bytes,
+    read: (view, offset) => view[`get${suffix}`](offset, littleEndian),
+    write(view, offset, value, path) {
+      if (!Number.isInteger(value) || value < minimum || value > maximum) {
+        throw new LayoutError(`${path}: ${value} does not fit ${type} (${minimum}..${maximum})`);
+      }
+      view[`set${suffix}`](offset, value, littleEndian);
+    },
+    zero: () => 0,
+    toJson: (value) => value,
+    schema: () => ({ type: 'integer', minimum, maximum }),
+  };
+}
+
+function wideIntegerCodec(signed: boolean, order: Order): Codec<bigint, string> {
+  const littleEndian = order === 'host';
+  const minimum = signed ? -(1n << 63n) : 0n;
+  const maximum = signed ? (1n << 63n) - 1n : (1n << 64n) - 1n;
+  const type = order === 'big' ? 'be64' : signed ? 's64' : 'u64';
+  return {
+    type,
+    size: 8,
+    align: 8,
+    read: (view, offset) =>
+      signed ? view.getBigInt64(offset, littleEndian) : view.getBigUint64(offset, littleEndian),
+    write(view, offset, value, path) {
+      if (value < minimum || value > maximum) {
+        throw new LayoutError(`${path}: ${value} does not fit ${type} (${minimum}..${maximum})`);
+      }
+      view.setBigUint64(offset, BigInt.asUintN(64, value), littleEndian);
+    },
+    zero: () => 0n,
+    toJson: (value) => value.toString(),
+    schema: () => ({ type: 'string', pattern: signed ? '^-?[0-9]+$' : '^[0-9]+$' }),
+  };
+}
+
+/** Integers in the byte order of the machine. Layouts are for little-endian machines only. */
+export const u8 = integerCodec(8, false, 'host');
+export const u16 = integerCodec(16, false, 'host');
+export const u32 = integerCodec(32, false, 'host');
+export const u64 = wideIntegerCodec(false, 'host');
+export const s8 = integerCodec(8, true, 'host');
+export const s16 = integerCodec(16, true, 'host');
+export const s32 = integerCodec(32, true, 'host');
+export const s64 = wideIntegerCodec(true, 'host');
+
+/** Integers in network byte order. */
+export const be16 = integerCodec(16, false, 'big');
+export const be32 = integerCodec(32, false, 'big');
+export const be64 = wideIntegerCodec(false, 'big');
+
+export const HEX_SCHEMA: JsonSchema = { type: 'string', pattern: '^0x[0-9a-f]+$' };
+
+/** `0x1f`. */
+export const hexText = (value: number | bigint): string => `0x${value.toString(16)}`;
+
+/** The same integer, shown in hexadecimal: for masks without named bits and for opaque words. */
+export function hex<T extends number | bigint>(codec: Codec<T>): Codec<T, string> {
+  return { ...codec, toJson: hexText, schema: () => HEX_SCHEMA };
+}
+
+/** A fixed run of raw bytes, in JSON a string of hexadecimal digits. */
+export function bytes(length: number): Codec<Uint8Array, string> {
+  return {
+    type: `u8[${length}]`,
+    size: length,
+    align: 1,
+    read: (view, offset) => new Uint8Array(view.buffer, view.byteOffset + offset, length).slice(),
+    write(view, offset, value, path) {
+      if (value.length !== length) {
+        throw new LayoutError(`${path}: ${value.length} bytes given, exactly ${length} needed`);
+      }
+      new Uint8Array(view.buffer, view.byteOffset + offset, length).set(value);
+    },
+    zero: () => new Uint8Array(length),
+    toJson: (value) => Array.from(value, (byte) => byte.toString(16).padStart(2, '0')).join(''),
+    schema: () => ({ type: 'string', pattern: `^[0-9a-f]{${length * 2}}$` }),
+  };
+}
+
+const decoder = new TextDecoder('utf-8');
+const encoder = new TextEncoder();
+
+/** A `char[length]` that ends at its first NUL, or fills the array. */
+export function text(length: number): Codec<string, string> {
+  return {
+    type: `char[${length}]`,
+    size: length,
+    align: 1,
+    read(view, offset) {
+      const all = new Uint8Array(view.buffer, view.byteOffset + offset, length);
+      const end = all.indexOf(0);
+      return decoder.decode(end < 0 ? all : all.subarray(0, end));
+    },
+    write(view, offset, value, path) {
+      const encoded = encoder.encode(value);
+      if (encoded.length > length) {
+        throw new LayoutError(`${path}: a text of ${encoded.length} bytes does not fit char[${length}]`);
+      }
+      const all = new Uint8Array(view.buffer, view.byteOffset + offset, length);
+      all.fill(0);
+      all.set(encoded);
+    },
+    zero: () => '',
+    toJson: (value) => value,
+    schema: () => ({ type: 'string' }),
+  };
+}
