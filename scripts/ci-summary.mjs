@@ -1,8 +1,7 @@
 // @ts-check
 // The closing line of .ci/run: `node scripts/ci-summary.mjs TIER=STATUS...` adds up the reports of the tiers that
 // were run, each with the exit status of its command. Fails when anything failed.
-import { summaryLine, total } from './ci-totals.mjs';
-import { readCounts } from './report.mjs';
+import { readCounts, summaryLine, total } from './test-counts.mjs';
 
 const counts = total(
   process.argv.slice(2).map((argument) => {

@@ -9,7 +9,7 @@ const INPUTS = ['src', 'package-lock.json', 'scripts/build.mjs'];
 const OUTPUT = 'dist/main.js';
 
 /** Says which dist/main.js is the result of a build that came to its end; one cut short leaves another. */
-const STAMP = 'node_modules/.build';
+const STAMP = 'node_modules/.rdmatool-build';
 
 export async function buildBundle() {
   const reason = whyBuild();
@@ -35,16 +35,16 @@ function whyBuild() {
  * The latest change at a path or below it. Folders count, since removing a file changes only its folder.
  *
  * @param {string} path
- * @returns {bigint}
+ * @returns {number}
  */
 export function newestChange(path) {
   const below = statSync(path).isDirectory()
     ? readdirSync(path).map((name) => newestChange(join(path, name)))
     : [];
-  return [changedAt(path), ...below].reduce((newest, each) => (each > newest ? each : newest));
+  return Math.max(changedAt(path), ...below);
 }
 
 /** @param {string} path */
 function changedAt(path) {
-  return statSync(path, { bigint: true }).mtimeNs;
+  return statSync(path).mtimeMs;
 }

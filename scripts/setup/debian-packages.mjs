@@ -64,6 +64,7 @@ export function installedNames(output) {
   return new Set(rows.flatMap(([name, status]) => (name && status === 'installed' ? [name] : [])));
 }
 
+// biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg-query fills these in.
 const DPKG_FORMAT = '${Package} ${db:Status-Status}\\n';
 
 /**
@@ -91,7 +92,7 @@ export function aptCommands(names, interrupted) {
  */
 export function commandForUser(names, hasSudo) {
   const script = `apt-get update && apt-get install -y --no-install-recommends ${names.join(' ')}`;
-  return hasSudo ? `sudo sh -c '${script}'` : `su -c '${script}'`;
+  return hasSudo ? `sudo sh -c '${script}'` : `su - -c '${script}'`;
 }
 
 /** @param {DebianPackage[]} packages */

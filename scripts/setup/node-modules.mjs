@@ -7,7 +7,7 @@ import { run } from '../processes.mjs';
 import { SetupError } from './error.mjs';
 
 /** Holds the fingerprint of the installation that set-up finished last. */
-const STAMP = 'node_modules/.set-up';
+const STAMP = 'node_modules/.rdmatool-packages';
 
 /** npm's own account of what is in node_modules; it changes whenever npm adds or removes anything there. */
 const INVENTORY = 'node_modules/.package-lock.json';

@@ -4,40 +4,39 @@ import { flagSet, flagsOf } from '../layout/flags.ts';
 import { bytes, hex, u16, u32, u64 } from '../layout/scalar.ts';
 import { struct } from '../layout/struct.ts';
 
-/** EFADV_DEVICE_ATTR_CAPS_*. */
-export const EfadvDeviceCap = flagSet('efadv_device_attr.device_caps', 'EFADV_DEVICE_ATTR_CAPS_', {
-  RDMA_READ: 0,
-  RNR_RETRY: 1,
-  CQ_WITH_SGID: 2,
-  RDMA_WRITE: 3,
-  UNSOLICITED_WRITE_RECV: 4,
-  CQ_WITH_EXT_MEM_DMABUF: 5,
-  COMP_CNTR: 6,
-});
+/**
+ * EFADV_DEVICE_ATTR_CAPS_*: bit number, the first rdma-core whose libefa reports it (an older one leaves the bit
+ * 0 whatever the card can do), and what it lets a program do.
+ */
+export const EFADV_CAPS = {
+  RDMA_READ: { bit: 0, since: 27, meaning: 'RDMA read' },
+  RNR_RETRY: { bit: 1, since: 32, meaning: 'SRD queue pairs retry when the receiver is not ready' },
+  CQ_WITH_SGID: { bit: 2, since: 43, meaning: 'A completion of an unknown peer can carry its source GID' },
+  RDMA_WRITE: { bit: 3, since: 46, meaning: 'RDMA write' },
+  UNSOLICITED_WRITE_RECV: {
+    bit: 4,
+    since: 52,
+    meaning: 'RDMA write with immediate can arrive without a posted receive',
+  },
+  CQ_WITH_EXT_MEM_DMABUF: {
+    bit: 5,
+    since: 59,
+    meaning: 'A completion queue can lie in memory given as a dma-buf',
+  },
+  COMP_CNTR: { bit: 6, since: 65, meaning: 'Hardware completion counters' },
+} as const;
 
-export type EfadvDeviceCapName = (typeof EfadvDeviceCap.entries)[number][0];
+export type EfadvCapName = keyof typeof EFADV_CAPS;
+export const EFADV_CAP_NAMES = Object.keys(EFADV_CAPS) as EfadvCapName[];
 
-/** The first rdma-core whose libefa reports a bit; an older one leaves it 0 whatever the card can do. */
-export const EFADV_CAP_SINCE: Readonly<Record<EfadvDeviceCapName, number>> = {
-  RDMA_READ: 27,
-  RNR_RETRY: 32,
-  CQ_WITH_SGID: 43,
-  RDMA_WRITE: 46,
-  UNSOLICITED_WRITE_RECV: 52,
-  CQ_WITH_EXT_MEM_DMABUF: 59,
-  COMP_CNTR: 65,
-};
-
-/** What each bit lets a program do. */
-export const EFADV_CAP_MEANING: Readonly<Record<EfadvDeviceCapName, string>> = {
-  RDMA_READ: 'RDMA read is supported',
-  RNR_RETRY: 'SRD queue pairs can retry when the receiver is not ready',
-  CQ_WITH_SGID: 'a completion of an unknown peer carries the source GID',
-  RDMA_WRITE: 'RDMA write is supported',
-  UNSOLICITED_WRITE_RECV: 'RDMA write with immediate needs no posted receive',
-  CQ_WITH_EXT_MEM_DMABUF: 'a completion queue can lie in memory given as dma-buf',
-  COMP_CNTR: 'hardware completion counters',
-};
+export const EfadvDeviceCap = flagSet(
+  'efadv_device_attr.device_caps',
+  'EFADV_DEVICE_ATTR_CAPS_',
+  Object.fromEntries(EFADV_CAP_NAMES.map((name) => [name, EFADV_CAPS[name].bit])) as Record<
+    EfadvCapName,
+    number
+  >,
+);
 
 /** The first rdma-core that has efadv_query_device, and its parts. */
 export const EFADV_SINCE = {

@@ -31,7 +31,7 @@ export function ipv4OfGid(gid: Uint8Array): string | null {
   return mapped ? gid.subarray(12, 16).join('.') : null;
 }
 
-/** The short form of a GID: an IPv6 text as RFC 5952 and inet_ntop(3) write it. */
+/** The short form of a GID: an IPv6 text as RFC 5952 writes it, an IPv4-mapped one with the address in dots. */
 export function gidText(gid: Uint8Array): string {
   const ipv4 = ipv4OfGid(gid);
   if (ipv4 !== null) return `::ffff:${ipv4}`;

@@ -17,11 +17,15 @@ export interface Codec<T, J extends Json = Json> {
   readonly align: number;
   /** What the value means, one sentence; it goes into field tables and JSON Schemas. */
   readonly meaning?: string;
-  /** The members, where the type is a structure. */
+  /** The members, where the type is a structure or a union. */
   readonly members?: readonly Member[];
   /** Reads the value at `offset`. The caller has checked the bounds. */
   read(view: DataView, offset: number): T;
-  /** Writes `value` at `offset`. Throws LayoutError, naming `path`, where it does not fit. */
+  /**
+   * Writes `value` at `offset`; the caller has checked the bounds. Bytes and bits that the type does not
+   * cover (padding, members left out) keep what they hold. Throws LayoutError, naming `path`, where the value
+   * does not fit: nothing is ever cut or rounded.
+   */
   write(view: DataView, offset: number, value: T, path: string): void;
   /** The value that all-zero bytes decode to. */
   zero(): T;
@@ -44,6 +48,6 @@ export type Decoded<C> = C extends Codec<infer T, infer _J> ? T : never;
 export type JsonOf<C> = C extends Codec<infer _T, infer J> ? J : never;
 
 /** The same type with a sentence on what the value means. */
-export function about<C extends Codec<never> | Codec<unknown>>(codec: C, meaning: string): C {
+export function about<C extends Codec<unknown>>(codec: C, meaning: string): C {
   return { ...codec, meaning };
 }

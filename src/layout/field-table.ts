@@ -13,9 +13,14 @@ export interface FieldRow {
   readonly bitWidth?: number;
 }
 
-/** The members of a structure, nested ones flattened, in order of their place. */
+/**
+ * The members of a structure, those of nested structures and unions flattened, in order of their place. An
+ * array is one row, whatever its elements are.
+ */
 export function fieldTable(layout: Pick<Codec<unknown>, 'members'>): FieldRow[] {
-  return rows(layout.members ?? [], 0, '');
+  const firstBit = (row: FieldRow): number => row.bitOffset ?? row.offset * 8;
+  // The sort keeps the order of the declaration where places are the same, as in a union.
+  return rows(layout.members ?? [], 0, '').sort((a, b) => firstBit(a) - firstBit(b));
 }
 
 function rows(members: readonly Member[], base: number, prefix: string): FieldRow[] {

@@ -1,5 +1,5 @@
 import type { Codec, JsonSchema } from './codec.ts';
-import { LayoutError } from './error.ts';
+import { LayoutError, shown } from './error.ts';
 
 type Order = 'host' | 'big';
 
@@ -17,7 +17,7 @@ function integerCodec(bits: 8 | 16 | 32, signed: boolean, order: Order): Codec<n
     read: (view, offset) => view[`get${suffix}`](offset, littleEndian),
     write(view, offset, value, path) {
       if (!Number.isInteger(value) || value < minimum || value > maximum) {
-        throw new LayoutError(`${path}: ${value} does not fit ${type} (${minimum}..${maximum})`);
+        throw new LayoutError(`${path}: ${shown(value)} does not fit ${type} (${minimum}..${maximum})`);
       }
       view[`set${suffix}`](offset, value, littleEndian);
     },
@@ -39,6 +39,7 @@ function wideIntegerCodec(signed: boolean, order: Order): Codec<bigint, string> 
     read: (view, offset) =>
       signed ? view.getBigInt64(offset, littleEndian) : view.getBigUint64(offset, littleEndian),
     write(view, offset, value, path) {
+      if (typeof value !== 'bigint') throw new LayoutError(`${path}: ${shown(value)} is not a bigint`);
       if (value < minimum || value > maximum) {
         throw new LayoutError(`${path}: ${value} does not fit ${type} (${minimum}..${maximum})`);
       }
@@ -67,22 +68,40 @@ export const be64 = wideIntegerCodec(false, 'big');
 
 export const HEX_SCHEMA: JsonSchema = { type: 'string', pattern: '^0x[0-9a-f]+$' };
 
-/** `0x1f`. */
+/** The bits of an integer: a negative one as its two's complement of `bits` bits. */
+export const unsigned = (value: number | bigint, bits: number): bigint =>
+  value < 0 ? BigInt.asUintN(bits, BigInt(value)) : BigInt(value);
+
+/** `0x1f`. For values that are not negative. */
 export const hexText = (value: number | bigint): string => `0x${value.toString(16)}`;
 
 /** The same integer, shown in hexadecimal: for masks without named bits and for opaque words. */
 export function hex<T extends number | bigint>(codec: Codec<T>): Codec<T, string> {
-  return { ...codec, toJson: hexText, schema: () => HEX_SCHEMA };
+  return {
+    ...codec,
+    toJson: (value) => hexText(unsigned(value, codec.size * 8)),
+    schema: () => HEX_SCHEMA,
+  };
+}
+
+/** The length of an array in a declaration. */
+export function checkLength(length: number): void {
+  if (!Number.isSafeInteger(length) || length < 0) throw new TypeError(`an array of ${length} elements`);
 }
 
 /** A fixed run of raw bytes, in JSON a string of hexadecimal digits. */
 export function bytes(length: number): Codec<Uint8Array, string> {
+  checkLength(length);
   return {
     type: `u8[${length}]`,
     size: length,
     align: 1,
     read: (view, offset) => new Uint8Array(view.buffer, view.byteOffset + offset, length).slice(),
     write(view, offset, value, path) {
+      // An array of numbers would be cut to 8 bits each without a word.
+      if (!(value instanceof Uint8Array)) {
+        throw new LayoutError(`${path}: ${shown(value)} is not a Uint8Array`);
+      }
       if (value.length !== length) {
         throw new LayoutError(`${path}: ${value.length} bytes given, exactly ${length} needed`);
       }
@@ -94,11 +113,17 @@ export function bytes(length: number): Codec<Uint8Array, string> {
   };
 }
 
-const decoder = new TextDecoder('utf-8');
+// A byte order mark is three bytes of the text like any others: kept, as encoding it back must give them.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const encoder = new TextEncoder();
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** A `char[length]` that ends at its first NUL, or fills the array. */
+/**
+ * A `char[length]` of UTF-8 that ends at its first NUL, or fills the array. Bytes that are not UTF-8 are
+ * decoded to U+FFFD; what follows the NUL is not decoded, and encoded as zeros.
+ */
 export function text(length: number): Codec<string, string> {
+  checkLength(length);
   return {
     type: `char[${length}]`,
     size: length,
@@ -109,6 +134,9 @@ export function text(length: number): Codec<string, string> {
       return decoder.decode(end < 0 ? all : all.subarray(0, end));
     },
     write(view, offset, value, path) {
+      if (typeof value !== 'string') throw new LayoutError(`${path}: ${shown(value)} is not a text`);
+      if (value.includes('\0')) throw new LayoutError(`${path}: a NUL inside the text would end it`);
+      if (LONE_SURROGATE.test(value)) throw new LayoutError(`${path}: half a surrogate pair has no UTF-8`);
       const encoded = encoder.encode(value);
       if (encoded.length > length) {
         throw new LayoutError(`${path}: a text of ${encoded.length} bytes does not fit char[${length}]`);

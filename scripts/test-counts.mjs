@@ -1,5 +1,5 @@
 // @ts-check
-// What a vitest JSON report says, in three numbers.
+// What vitest's JSON reports say: how many tests passed, failed and were skipped.
 import { readFileSync } from 'node:fs';
 
 /**
@@ -41,4 +41,25 @@ export function readCounts(tier) {
   } catch {
     return null;
   }
+}
+
+/**
+ * @param {{ status: number, counts: Counts | null }[]} tiers  the exit status of each command, and its report
+ * @returns {Counts}
+ */
+export function total(tiers) {
+  const sum = { passed: 0, failed: 0, skipped: 0 };
+  for (const { status, counts } of tiers) {
+    sum.passed += counts?.passed ?? 0;
+    sum.skipped += counts?.skipped ?? 0;
+    const failed = counts?.failed ?? 0;
+    // A tier can fail without a failed test: set-up, lint and types, or a run that ended before its report.
+    sum.failed += failed === 0 && (status !== 0 || counts === null) ? 1 : failed;
+  }
+  return sum;
+}
+
+/** @param {Counts} counts */
+export function summaryLine({ passed, failed, skipped }) {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }

@@ -1,0 +1,73 @@
+/** From the declared commands to a parser: commander's part of the command line. */
+import { Command, Option } from 'commander';
+import { COMMANDS, GROUPS } from './all.ts';
+import { COLOR, type CommandSpec, JSON_FLAG, type OptionSpecs, type OptionValues } from './spec.ts';
+
+/** What is done with a command once the command line has been understood. */
+export type Dispatch = (
+  spec: CommandSpec,
+  args: readonly string[],
+  options: OptionValues<OptionSpecs>,
+) => Promise<void>;
+
+/** Options that every command has. */
+export const COMMON_OPTIONS = { json: JSON_FLAG, color: COLOR } as const;
+
+/** The options of a command, the common ones last. */
+export const allOptionsOf = (spec: CommandSpec): OptionSpecs => ({ ...spec.options, ...COMMON_OPTIONS });
+
+export function buildProgram(dispatch: Dispatch): Command {
+  const program = new Command('rdmatool')
+    .description('Diagnostics for RDMA: devices, connections and management datagrams')
+    .helpCommand(false)
+    .option('-V, --version', 'print the version')
+    .showSuggestionAfterError(true)
+    .enablePositionalOptions();
+  const groups = new Map<string, Command>();
+  for (const spec of COMMANDS) {
+    const [first, second] = spec.path;
+    let parent = program;
+    if (first !== undefined && second !== undefined) {
+      parent =
+        groups.get(first) ??
+        program
+          .command(first)
+          .description(GROUPS[first] ?? '')
+          .helpCommand(false);
+      groups.set(first, parent);
+    }
+    addCommand(parent, spec, dispatch);
+  }
+  return program;
+}
+
+function addCommand(parent: Command, spec: CommandSpec, dispatch: Dispatch): void {
+  const command = parent
+    .command(spec.path.at(-1) ?? '')
+    .summary(spec.summary)
+    .description(`${spec.summary}.`);
+  for (const argument of spec.arguments) command.argument(argument.usage, argument.description);
+  const options = Object.entries(allOptionsOf(spec));
+  const initials = Object.fromEntries(options.map(([name, option]) => [name, option.initial]));
+  for (const [, option] of options) {
+    const declared = new Option(option.flags, option.description);
+    if (option.choices) declared.choices([...option.choices]);
+    const { parse } = option;
+    if (parse) declared.argParser<unknown>((value, previous) => parse(value, previous ?? option.initial));
+    // A default that says nothing (off, none) is left out of the help.
+    if (option.choices) declared.default(option.initial);
+    command.addOption(declared);
+  }
+  if (spec.passThrough) command.passThroughOptions();
+  command.addHelpText('after', () => examplesText(spec));
+  command.action(async () => {
+    // commander names options after their long flag; the specs' keys are the same names.
+    await dispatch(spec, command.args, { ...initials, ...command.opts<OptionValues<OptionSpecs>>() });
+  });
+}
+
+function examplesText(spec: CommandSpec): string {
+  if (spec.examples.length === 0) return '';
+  const lines = spec.examples.map(({ command, does }) => `  # ${does}\n  ${command}`);
+  return `\nExamples:\n${lines.join('\n')}`;
+}

@@ -1,0 +1,148 @@
+/**
+ * How a command is declared: once, as data. The parser, the help, the manual page and the types of the options
+ * all come from it.
+ */
+import type { FailureJson } from '../explain/failure.ts';
+import type { Block } from '../output/blocks.ts';
+import type { Streams } from '../output/streams.ts';
+import type { ColorMode } from '../output/style.ts';
+
+/** One option. `parse` turns the text of its value into T, or throws a UsageError. */
+export interface OptionSpec<T> {
+  /** As commander takes them: `-i, --ib-port <N>`. */
+  readonly flags: string;
+  /** What it does, one sentence without a full stop. */
+  readonly description: string;
+  parse?(text: string, previous: T): T;
+  readonly initial: T;
+  readonly choices?: readonly string[];
+}
+
+export type OptionSpecs = { readonly [name: string]: OptionSpec<unknown> };
+export type OptionValues<O extends OptionSpecs> = {
+  readonly [K in keyof O]: O[K] extends OptionSpec<infer T> ? T : never;
+};
+
+/** A mistake in what the user typed. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A switch: present or not. */
+export function flag(flags: string, description: string): OptionSpec<boolean> {
+  return { flags, description, initial: false };
+}
+
+/** A positive whole number. */
+export function positiveInteger(flags: string, description: string): OptionSpec<number | null> {
+  return {
+    flags,
+    description,
+    initial: null,
+    parse(text) {
+      const value = Number(text);
+      if (!/^[0-9]+$/.test(text) || !Number.isSafeInteger(value) || value === 0) {
+        throw new UsageError(`${flags}: '${text}' is not a whole number above 0`);
+      }
+      return value;
+    },
+  };
+}
+
+/** A text, once. */
+export function text(flags: string, description: string): OptionSpec<string | null> {
+  return { flags, description, initial: null, parse: (value) => value };
+}
+
+/** A text that may be given several times. */
+export function texts(flags: string, description: string): OptionSpec<readonly string[]> {
+  return { flags, description, initial: [], parse: (value, previous) => [...previous, value] };
+}
+
+/** One of some words. */
+export function choice<const W extends string>(
+  flags: string,
+  description: string,
+  words: readonly W[],
+  initial: W,
+): OptionSpec<W> {
+  return {
+    flags,
+    description,
+    initial,
+    choices: words,
+    parse(value) {
+      const word = words.find((candidate) => candidate === value);
+      if (word === undefined) throw new UsageError(`${flags}: '${value}' is none of ${words.join(', ')}`);
+      return word;
+    },
+  };
+}
+
+export interface ArgumentSpec {
+  /** As commander takes it: `[device...]`. */
+  readonly usage: string;
+  readonly description: string;
+}
+
+export interface Example {
+  readonly command: string;
+  readonly does: string;
+}
+
+/** What a command's action gets. */
+export interface Invocation<O extends OptionSpecs> {
+  /** Positional arguments; a variadic one is spread. */
+  readonly args: readonly string[];
+  readonly options: OptionValues<O>;
+  readonly context: Context;
+}
+
+/** What every command may use. */
+export interface Context {
+  readonly streams: Streams;
+  readonly json: boolean;
+  readonly color: ColorMode;
+  /**
+   * Shows a result, as the blocks of a view or as the JSON document, says on stderr what failed, and gives the
+   * exit status.
+   */
+  conclude(document: ResultDocument, view: () => Promise<readonly Block[]>): Promise<number>;
+}
+
+/** A result: `error` is null exactly when all that was asked for was done. */
+export interface ResultDocument {
+  readonly schema: string;
+  readonly error: FailureJson | null;
+}
+
+export interface CommandSpec<O extends OptionSpecs = OptionSpecs> {
+  /** Words after `rdmatool`. */
+  readonly path: readonly string[];
+  /** One line for the overview, without a full stop. */
+  readonly summary: string;
+  readonly arguments: readonly ArgumentSpec[];
+  readonly options: O;
+  /** Paragraphs of the manual page. */
+  readonly details: readonly string[];
+  readonly examples: readonly Example[];
+  /** Manual pages to read on, as `ibv_devinfo(1)`. */
+  readonly seeAlso: readonly string[];
+  /** Everything after the first argument belongs to another program. */
+  readonly passThrough?: boolean;
+  /** What `--json` prints when the command fails before it has a result. */
+  readonly failed?: (error: FailureJson) => ResultDocument;
+  /** Returns the exit status. */
+  run(invocation: Invocation<O>): Promise<number>;
+}
+
+/** Keeps the types of the options with the action. */
+export const defineCommand = <O extends OptionSpecs>(spec: CommandSpec<O>): CommandSpec<O> => spec;
+
+export const COLOR = choice(
+  '--color <when>',
+  'colour: auto, always or never',
+  ['auto', 'always', 'never'],
+  'auto',
+);
+export const JSON_FLAG = flag('--json', 'print one JSON document (see rdmatool-schema(1))');

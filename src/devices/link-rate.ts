@@ -1,0 +1,21 @@
+import { LinkSpeed, LinkWidth } from '../abi/verbs-codes.ts';
+
+/** Data rate of one lane in Gb/s, rounded as the kernel's sysfs and InfiniBand's names round it. */
+const LANE_GBPS: Readonly<Record<string, number>> = {
+  SDR: 2.5,
+  DDR: 5,
+  QDR: 10,
+  FDR10: 10,
+  FDR: 14,
+  EDR: 25,
+  HDR: 50,
+  NDR: 100,
+  XDR: 200,
+};
+
+/** Rate of a link in Gb/s, or null where a code is not known. */
+export function linkRateGbps(width: number, speed: number): number | null {
+  const lanes = Number.parseInt(LinkWidth.nameOf(width) ?? '', 10);
+  const lane = LANE_GBPS[LinkSpeed.nameOf(speed) ?? ''];
+  return Number.isNaN(lanes) || lane === undefined ? null : lanes * lane;
+}

@@ -1,0 +1,74 @@
+import type { ErrnoValue } from './errno.ts';
+
+/** Exit statuses, after sysexits(3) where it has one. */
+export const ExitStatus = {
+  DONE: 0,
+  FAILED: 1,
+  USAGE: 2,
+  UNAVAILABLE: 69,
+  TIMED_OUT: 75,
+  NO_PERMISSION: 77,
+  INTERRUPTED: 130,
+} as const;
+
+/** What a command can fail with: a word for scripts, and the exit status that belongs to it. */
+export const FAILURES = {
+  USAGE: ExitStatus.USAGE,
+  UNSUPPORTED_PLATFORM: ExitStatus.UNAVAILABLE,
+  NO_LIBRARY: ExitStatus.UNAVAILABLE,
+  NO_SYMBOL: ExitStatus.UNAVAILABLE,
+  NO_PROVIDER: ExitStatus.UNAVAILABLE,
+  NO_MODULE: ExitStatus.UNAVAILABLE,
+  NO_DEVICE: ExitStatus.UNAVAILABLE,
+  NO_NODE: ExitStatus.UNAVAILABLE,
+  NO_COMPILER: ExitStatus.UNAVAILABLE,
+  UNKNOWN_DEVICE: ExitStatus.UNAVAILABLE,
+  NO_PERMISSION: ExitStatus.NO_PERMISSION,
+  NO_SUCH_PORT: ExitStatus.FAILED,
+  OPEN_FAILED: ExitStatus.FAILED,
+  QUERY_FAILED: ExitStatus.FAILED,
+  SOME_DEVICES_FAILED: ExitStatus.FAILED,
+  LAB_FAILED: ExitStatus.FAILED,
+  INTERNAL: ExitStatus.FAILED,
+  TIMED_OUT: ExitStatus.TIMED_OUT,
+  INTERRUPTED: ExitStatus.INTERRUPTED,
+} as const;
+
+export type FailureCode = keyof typeof FAILURES;
+
+/** A failure as JSON has it. */
+export interface FailureJson {
+  readonly code: FailureCode;
+  readonly errno: ErrnoValue | null;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** A failure that a user can act on: what failed and why, and what to do next. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly code: FailureCode;
+  readonly errno: ErrnoValue | null;
+  /** What to do next. */
+  readonly hint: string;
+
+  constructor(
+    code: FailureCode,
+    message: string,
+    hint: string,
+    options: { errno?: ErrnoValue | null; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.errno = options.errno ?? null;
+    this.hint = hint;
+  }
+
+  get exitStatus(): number {
+    return FAILURES[this.code];
+  }
+
+  toJSON(): FailureJson {
+    return { code: this.code, errno: this.errno, message: this.message, hint: this.hint };
+  }
+}

@@ -1,0 +1,63 @@
+/** Which packages bring what rdmatool asks for, by family of distribution. */
+export const PACKAGES = {
+  libibverbs: {
+    debian: 'libibverbs1',
+    redhat: 'libibverbs',
+    suse: 'libibverbs1',
+    arch: 'rdma-core',
+    alpine: 'rdma-core',
+  },
+  providers: {
+    debian: 'ibverbs-providers',
+    redhat: 'libibverbs',
+    suse: 'libibverbs',
+    arch: 'rdma-core',
+    alpine: 'rdma-core',
+  },
+  libefa: {
+    debian: 'ibverbs-providers',
+    redhat: 'libibverbs',
+    suse: 'libefa1',
+    arch: 'rdma-core',
+    alpine: 'rdma-core',
+  },
+} as const;
+
+export type Purpose = keyof typeof PACKAGES;
+type Family = keyof (typeof PACKAGES)['libibverbs'];
+
+const INSTALL: Readonly<Record<Family, string>> = {
+  debian: 'apt install',
+  redhat: 'dnf install',
+  suse: 'zypper install',
+  arch: 'pacman -S',
+  alpine: 'apk add',
+};
+
+const FAMILY_OF: Readonly<Record<string, Family>> = {
+  debian: 'debian',
+  ubuntu: 'debian',
+  rhel: 'redhat',
+  fedora: 'redhat',
+  centos: 'redhat',
+  amzn: 'redhat',
+  suse: 'suse',
+  sles: 'suse',
+  opensuse: 'suse',
+  arch: 'arch',
+  alpine: 'alpine',
+};
+
+/**
+ * The command that installs the packages for some purposes.
+ * @param osIds ID and ID_LIKE of os-release(5), most specific first
+ */
+export function installCommand(osIds: readonly string[], ...purposes: Purpose[]): string {
+  const family = osIds.map((id) => FAMILY_OF[id]).find((found) => found !== undefined);
+  if (family === undefined) {
+    return `install ${unique(purposes.map((purpose) => PACKAGES[purpose].debian)).join(' and ')} (Debian's names; part of rdma-core)`;
+  }
+  return `${INSTALL[family]} ${unique(purposes.map((purpose) => PACKAGES[purpose][family])).join(' ')}`;
+}
+
+const unique = (names: readonly string[]): string[] => [...new Set(names)];

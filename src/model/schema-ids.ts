@@ -1,0 +1,5 @@
+/** Name and version of each document, as its `schema` key has it. A change that breaks scripts raises the number. */
+export const SCHEMA_IDS = {
+  queryDevice: 'rdmatool/query-device/1',
+  list: 'rdmatool/list/1',
+} as const;

@@ -1,0 +1,42 @@
+/** A C call that failed: which one, and the errno it left or returned. */
+export class NativeCallError extends Error {
+  override readonly name = 'NativeCallError';
+  constructor(
+    readonly call: string,
+    readonly errno: number,
+  ) {
+    super(`${call} failed with errno ${errno}`);
+  }
+}
+
+/** A shared library that the dynamic linker cannot load. */
+export class MissingLibraryError extends Error {
+  override readonly name = 'MissingLibraryError';
+  constructor(
+    readonly library: string,
+    readonly reason: string,
+  ) {
+    super(`${library} cannot be loaded: ${reason}`);
+  }
+}
+
+/** A function that the loaded library does not export. */
+export class MissingSymbolError extends Error {
+  override readonly name = 'MissingSymbolError';
+  constructor(
+    readonly library: string,
+    readonly symbol: string,
+  ) {
+    super(`${library} has no ${symbol}`);
+  }
+}
+
+/** A machine whose C structures rdmatool does not know. */
+export class UnsupportedPlatformError extends Error {
+  override readonly name = 'UnsupportedPlatformError';
+}
+
+/** A call on a handle that has been closed; it never reaches C. */
+export class ClosedHandleError extends Error {
+  override readonly name = 'ClosedHandleError';
+}

@@ -1,0 +1,123 @@
+/**
+ * Shared libraries through koffi. A library is loaded when it is first asked for, and a function is looked up
+ * when it is first called, so that an old library fails only where it is too old.
+ */
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import koffi from 'koffi';
+import { MissingLibraryError, MissingSymbolError } from './errors.ts';
+import { refuseUnknownPlatform } from './platform.ts';
+
+/** A pointer. It never leaves src/native except inside an object that knows whether it is still valid. */
+export type Pointer = bigint;
+
+/** What a C function takes: numbers, pointers, and memory that the callee fills. */
+export type Argument = number | bigint | string | null | Uint8Array | Pointer[] | number[];
+
+/** A result with the errno that the call left. errno means something only when the result says so. */
+export interface Outcome<R> {
+  readonly result: R;
+  readonly errno: number;
+}
+
+/** A function of a shared library, called on this thread or on one of the pool's. */
+export interface NativeFunction<R> {
+  call(...args: Argument[]): Outcome<R>;
+  callAsync(...args: Argument[]): Promise<Outcome<R>>;
+}
+
+/** The file that answered, and the rdma-core release that its name tells. */
+export interface LibraryOrigin {
+  readonly path: string | null;
+  readonly version: string | null;
+}
+
+type KoffiLibrary = ReturnType<typeof koffi.load>;
+type KoffiFunction = ReturnType<KoffiLibrary['func']>;
+
+function wrap<R>(fn: KoffiFunction): NativeFunction<R> {
+  return {
+    call(...args) {
+      const result: R = fn(...args);
+      return { result, errno: koffi.errno() };
+    },
+    callAsync: (...args) =>
+      new Promise((resolve, reject) => {
+        fn.async(...args, (error: Error | null, result: R) => {
+          // First thing in the callback: koffi carries the thread's errno over only until the next call.
+          const errno = koffi.errno();
+          if (error) reject(error);
+          else resolve({ result, errno });
+        });
+      }),
+  };
+}
+
+/** A function at an address, as the ops in a verbs context are. */
+export function functionAt<R>(
+  address: Pointer,
+  prototype: ReturnType<typeof koffi.proto>,
+): NativeFunction<R> {
+  return wrap<R>(koffi.decode(address, prototype));
+}
+
+export class NativeLibrary {
+  readonly #handle: KoffiLibrary;
+  readonly #functions = new Map<string, NativeFunction<unknown> | null>();
+
+  /** Loads `soname`, or the running program itself where it is null. Throws MissingLibraryError. */
+  constructor(readonly soname: string | null) {
+    refuseUnknownPlatform();
+    try {
+      this.#handle = koffi.load(soname);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new MissingLibraryError(soname ?? 'the program', reason);
+    }
+  }
+
+  /**
+   * The function of that C prototype, or null where the library does not export it.
+   * @param prototype for example `int ibv_close_device(void *context)`
+   */
+  find<R>(prototype: string): NativeFunction<R> | null {
+    const known = this.#functions.get(prototype);
+    if (known !== undefined) return known as NativeFunction<R> | null;
+    let found: NativeFunction<R> | null = null;
+    try {
+      found = wrap<R>(this.#handle.func(prototype));
+    } catch (error) {
+      // koffi says "Cannot find function"; anything else is a wrong prototype, a mistake of ours.
+      if (!(error instanceof Error && /cannot find function/i.test(error.message))) throw error;
+    }
+    this.#functions.set(prototype, found as NativeFunction<unknown> | null);
+    return found;
+  }
+
+  /** As find, but a missing function throws MissingSymbolError. */
+  get<R>(prototype: string): NativeFunction<R> {
+    const found = this.find<R>(prototype);
+    if (found) return found;
+    const symbol = /(\w+)\s*\(/.exec(prototype)?.[1] ?? prototype;
+    throw new MissingSymbolError(this.soname ?? 'the program', symbol);
+  }
+
+  /** Where the dynamic linker found the library: rdma-core puts its release into the file's name. */
+  origin(): LibraryOrigin {
+    const stem = `${this.soname}`;
+    const path =
+      readFileSync('/proc/self/maps', 'utf8')
+        .split('\n')
+        .map((line) => line.slice(line.indexOf('/')))
+        .find((mapped) => basename(mapped).startsWith(stem)) ?? null;
+    const version = path === null ? null : (/\.so\.\d+\.\d+\.(\d+\S*)$/.exec(path)?.[1] ?? null);
+    return { path, version };
+  }
+}
+
+export const readU64 = (pointer: Pointer): bigint => BigInt(koffi.decode.uint64(pointer));
+export const readS32 = (pointer: Pointer): number => koffi.decode.int32(pointer);
+export const readPointer = (pointer: Pointer): Pointer => readU64(pointer);
+
+/** Declares a C function type for functionAt. */
+export const prototype = (definition: string): ReturnType<typeof koffi.proto> => koffi.proto(definition);

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { basename } from 'node:path';
+
+/** Reading sysfs; every path is relative to its root. */
+export interface Sysfs {
+  readonly root: string;
+  /** The text without its last newline, or null where it cannot be read. */
+  read(path: string): string | null;
+  /** Names in a directory, in natural order; null where there is none. */
+  list(path: string): string[] | null;
+  /** The last part of what a symbolic link points to, or null. */
+  linkName(path: string): string | null;
+}
+
+/**
+ * The root that libibverbs uses: SYSFS_PATH, unless the program runs with another user's rights.
+ * (libibverbs, sysfs.c)
+ */
+export function sysfsRoot(environment: NodeJS.ProcessEnv = process.env): string {
+  const moved = process.getuid?.() === process.geteuid?.() ? environment['SYSFS_PATH'] : undefined;
+  return (moved || '/sys').replace(/\/+$/, '') || '/';
+}
+
+/** sysfs through the file system. */
+export function openSysfs(root: string = sysfsRoot()): Sysfs {
+  const attempt = <T>(work: () => T): T | null => {
+    try {
+      return work();
+    } catch {
+      // An attribute that does not exist or answers with an error is an attribute that the kernel does not tell.
+      return null;
+    }
+  };
+  return {
+    root,
+    read: (path) => attempt(() => readFileSync(`${root}/${path}`, 'utf8').replace(/\n$/, '')),
+    list: (path) => attempt(() => readdirSync(`${root}/${path}`).sort(naturalOrder)),
+    linkName: (path) => attempt(() => basename(readlinkSync(`${root}/${path}`))),
+  };
+}
+
+/** Orders names as people count: rdmap9s0 before rdmap16s0. */
+export function naturalOrder(a: string, b: string): number {
+  const left = a.match(/\d+|\D+/g) ?? [];
+  const right = b.match(/\d+|\D+/g) ?? [];
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    const x = left[i] ?? '';
+    const y = right[i] ?? '';
+    if (x === y) continue;
+    const bothNumbers = /^\d/.test(x) && /^\d/.test(y);
+    if (bothNumbers && Number(x) !== Number(y)) return Number(x) - Number(y);
+    return x < y ? -1 : 1;
+  }
+  return left.length - right.length;
+}

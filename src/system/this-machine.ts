@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { openDeviceNodes } from './device-nodes.ts';
+import type { Machine } from './machine.ts';
+import { openSysfs } from './sysfs.ts';
+
+/** ID and the words of ID_LIKE, from os-release(5). */
+export function parseOsIds(osRelease: string): string[] {
+  const value = (key: string): string =>
+    new RegExp(`^${key}=["']?([^"'\\n]*)`, 'm').exec(osRelease)?.[1] ?? '';
+  return `${value('ID')} ${value('ID_LIKE')}`.split(/\s+/).filter((word) => word !== '');
+}
+
+/** The machine that rdmatool runs on. */
+export function thisMachine(): Machine {
+  return {
+    sysfs: openSysfs(),
+    nodes: openDeviceNodes(),
+    osIds() {
+      for (const file of ['/etc/os-release', '/usr/lib/os-release']) {
+        try {
+          return parseOsIds(readFileSync(file, 'utf8'));
+        } catch {
+          // The next place that os-release(5) names.
+        }
+      }
+      return [];
+    },
+  };
+}

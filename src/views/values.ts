@@ -1,0 +1,39 @@
+/** Single values in words and units. */
+import { sizeText } from '../explain/quantities.ts';
+import type { EnumJson } from '../layout/enumeration.ts';
+import type { FlagsJson } from '../layout/flags.ts';
+
+/** `ACTIVE (4)`, or `unknown (9)`: the number is always there. */
+export const enumText = (shown: EnumJson): string => `${shown.name ?? 'unknown'} (${shown.value})`;
+
+/** `0x7: RDMA_READ RNR_RETRY`, with what no name covers in hexadecimal. */
+export function flagsText(shown: FlagsJson): string {
+  const unknown = shown.unknown === '0x0' ? [] : [`unknown ${shown.unknown}`];
+  const names = [...shown.flags, ...unknown].join(' ');
+  return names === '' ? shown.value : `${shown.value}: ${names}`;
+}
+
+/** `0xefa2 (61346)`. */
+export const hexAndDecimal = (value: number): string => `0x${value.toString(16)} (${value})`;
+
+/** The page sizes of a page_size_cap: `4 KiB 2 MiB 1 GiB`, as ranges where they run. */
+export function pageSizesText(mask: string): string {
+  const bits = Array.from({ length: 64 }, (_, bit) => bit).filter(
+    (bit) => (BigInt(mask) >> BigInt(bit)) & 1n,
+  );
+  const runs: [number, number][] = [];
+  for (const bit of bits) {
+    const last = runs.at(-1);
+    if (last && last[1] === bit - 1) last[1] = bit;
+    else runs.push([bit, bit]);
+  }
+  const size = (bit: number): string => sizeText(1n << BigInt(bit));
+  return runs.map(([from, to]) => (from === to ? size(from) : `${size(from)} to ${size(to)}`)).join(', ');
+}
+
+/** `100 Gb/s (4X EDR)`; what is not known stays a number. */
+export function rateText(rate: number | null, width: EnumJson | null, speed: EnumJson | null): string {
+  const part = (shown: EnumJson | null, what: string): string =>
+    shown === null ? '?' : (shown.name ?? `${what} ${shown.value}`);
+  return `${rate === null ? '?' : rate} Gb/s (${part(width, 'width code')} ${part(speed, 'speed code')})`;
+}
