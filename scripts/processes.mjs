@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
 /**
- * Runs a command to its end. Quiet: nothing is shown, and `output` has what it wrote, both streams in order.
+ * Runs a command to its end. Quiet: nothing is shown, and `output` has what it wrote to both streams.
  * Otherwise it writes to the terminal and `output` is empty.
  *
  * @param {string} command

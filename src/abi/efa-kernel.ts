@@ -23,6 +23,7 @@ export const EfaUdataCommand = flagSet('cmds_supp_udata_mask', 'EFA_USER_CMDS_SU
   CREATE_AH: 1,
 });
 
+/** 20 bytes in kernels that know neither wide send requests nor the last two members. */
 export const efaAllocUcontextResp = struct('efa_ibv_alloc_ucontext_resp', {
   comp_mask: u32,
   cmds_supp_udata_mask: u32,
@@ -48,11 +49,11 @@ export const efaExQueryDeviceResp = struct('efa_ibv_ex_query_device_resp', {
 export const efaAllocPdResp = struct('efa_ibv_alloc_pd_resp', {
   comp_mask: u32,
   pdn: u16,
-  reserved: bytes(2),
+  reserved_30: bytes(2),
 });
 
 export const efaCreateAhResp = struct('efa_ibv_create_ah_resp', {
   comp_mask: u32,
   efa_address_handle: u16,
-  reserved: bytes(2),
+  reserved_30: bytes(2),
 });

@@ -1,7 +1,7 @@
 /** Structures and capability bits of <infiniband/efadv.h>. efadv_query_device(3). */
 import { about } from '../layout/codec.ts';
 import { flagSet, flagsOf } from '../layout/flags.ts';
-import { bytes, hex, u16, u32, u64 } from '../layout/scalar.ts';
+import { hex, u16, u32, u64 } from '../layout/scalar.ts';
 import { struct } from '../layout/struct.ts';
 
 /**
@@ -76,5 +76,4 @@ export const efadvSqDepthAttr = struct('efadv_sq_depth_attr', {
 export const efadvRqDepthAttr = struct('efadv_rq_depth_attr', {
   comp_mask: u64,
   max_recv_sge: u32,
-  tail: about(bytes(4), 'Padding'),
 });

@@ -165,7 +165,7 @@ export const ibUverbsQueryPortResp = struct('ib_uverbs_query_port_resp', {
   reserved: u8,
 });
 
-/** Kernels before the wider speed end after `reserved`, 44 bytes. */
+/** 48 bytes from the first: kernels before the wider speed have six reserved bytes at its place, zero. */
 export const ibUverbsQueryPortRespEx = struct('ib_uverbs_query_port_resp_ex', {
   legacy_resp: ibUverbsQueryPortResp,
   port_cap_flags2: u16,

@@ -28,7 +28,7 @@ export const labRunCommand = defineCommand({
     },
   ],
   seeAlso: ['rdmatool-query-device(1)'],
-  passThrough: true,
+  commandAfterDashes: true,
   async run({ args, options }) {
     throw new Error(`not yet: ${args.length} ${options.instance}`);
   },

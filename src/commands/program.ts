@@ -58,7 +58,6 @@ function addCommand(parent: Command, spec: CommandSpec, dispatch: Dispatch): voi
     if (option.choices) declared.default(option.initial);
     command.addOption(declared);
   }
-  if (spec.passThrough) command.passThroughOptions();
   command.addHelpText('after', () => examplesText(spec));
   command.action(async () => {
     // commander names options after their long flag; the specs' keys are the same names.

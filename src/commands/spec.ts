@@ -128,8 +128,8 @@ export interface CommandSpec<O extends OptionSpecs = OptionSpecs> {
   readonly examples: readonly Example[];
   /** Manual pages to read on, as `ibv_devinfo(1)`. */
   readonly seeAlso: readonly string[];
-  /** Everything after the first argument belongs to another program. */
-  readonly passThrough?: boolean;
+  /** The last argument is another program's command line, and stands after `--`. */
+  readonly commandAfterDashes?: boolean;
   /** What `--json` prints when the command fails before it has a result. */
   readonly failed?: (error: FailureJson) => ResultDocument;
   /** Returns the exit status. */

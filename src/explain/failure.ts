@@ -11,6 +11,17 @@ export const ExitStatus = {
   INTERRUPTED: 130,
 } as const;
 
+/** What each exit status tells, for the manual. */
+export const EXIT_MEANINGS: ReadonlyArray<readonly [number, string]> = [
+  [ExitStatus.DONE, 'all that was asked for was done'],
+  [ExitStatus.FAILED, 'something failed, or the finding is negative; one device of several failed'],
+  [ExitStatus.USAGE, 'the command line was not understood'],
+  [ExitStatus.UNAVAILABLE, 'a device, driver, library, module or device node is missing'],
+  [ExitStatus.TIMED_OUT, 'no answer in time'],
+  [ExitStatus.NO_PERMISSION, 'a device node may not be opened'],
+  [ExitStatus.INTERRUPTED, 'interrupted (Ctrl-C)'],
+];
+
 /** What a command can fail with: a word for scripts, and the exit status that belongs to it. */
 export const FAILURES = {
   USAGE: ExitStatus.USAGE,

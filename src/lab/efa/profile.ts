@@ -10,7 +10,7 @@ import {
   ibUverbsQueryPortRespEx,
 } from '../../abi/uverbs.ts';
 import type { Decoded } from '../../layout/codec.ts';
-import { u16, u32, u64 } from '../../layout/scalar.ts';
+import { u32, u64 } from '../../layout/scalar.ts';
 import { omitting, struct } from '../../layout/struct.ts';
 
 /** `observed`: read from a real card and published; `assumed`: plausible, never seen; `given`: set by a user. */
@@ -36,9 +36,6 @@ export const compCntrCapsLayout = struct('query_comp_cntr_caps', {
   max_value: u64,
   supported_qp_attach_ops: u32,
 });
-/** `speed` of a port is in units of 100 Mb/s. */
-export const portSpeedLayout = struct('query_port_speed', { speed: u64 });
-export const pkeyLayout = struct('pkey', { pkey: u16 });
 
 /** A GUID, or one that the lab makes for each device. */
 export type GuidValue = bigint | 'auto';
@@ -59,7 +56,7 @@ export interface GidProfile {
 
 export interface PortProfile {
   readonly query_port: Decoded<typeof queryPortLayout> & Decoded<typeof queryPortExLayout>;
-  /** null: a kernel that does not know the call. */
+  /** In units of 100 Mb/s; null: a kernel that does not know the call. */
   readonly speed: bigint | null;
   readonly gids: readonly GidProfile[];
   readonly pkeys: readonly number[];

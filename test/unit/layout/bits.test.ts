@@ -77,7 +77,7 @@ describe('a bit record', () => {
   });
 
   /**
-   * Bytes 36 to 43 of an SA path record's attribute data, by hand: RawTraffic 1, 3 reserved, FlowLabel 20,
+   * Bytes 44 to 51 of an SA path record's attribute data, by hand: RawTraffic 1, 3 reserved, FlowLabel 20,
    * HopLimit 8, TClass 8, Reversible 1, NumbPath 7, P_Key 16.
    */
   test('part of a path record', () => {

@@ -1,0 +1,140 @@
+/** Manual pages, in man(7) macros, from the declared commands. */
+import { EXIT_MEANINGS } from '../explain/failure.ts';
+import { COMMANDS } from './all.ts';
+import { allOptionsOf, COMMON_OPTIONS } from './program.ts';
+import type { CommandSpec, OptionSpec } from './spec.ts';
+
+const PROGRAM_SUMMARY = 'diagnostics for RDMA devices, connections and management datagrams';
+
+/** File name to contents of every manual page. */
+export function manualPages(version: string): ReadonlyMap<string, string> {
+  return new Map([
+    ['rdmatool.1', programPage(version)],
+    ...COMMANDS.map((spec): [string, string] => [`${pageName(spec)}.1`, commandPage(spec, version)]),
+  ]);
+}
+
+const pageName = (spec: CommandSpec): string => `rdmatool-${spec.path.join('-')}`;
+
+/** Text in which roff shall see no command: backslashes, and a dot or quote at the start of a line. */
+const escapeRoff = (text: string): string =>
+  text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^([.'])/gm, '\\&$1');
+
+const bold = (text: string): string => `\\fB${escapeRoff(text)}\\fR`;
+
+const section = (title: string, ...lines: readonly string[]): string[] => [`.SH ${title}`, ...lines];
+
+const header = (name: string, version: string): string =>
+  `.TH "${escapeRoff(name.toUpperCase())}" "1" "" "rdmatool ${version}" "rdmatool"`;
+
+const page = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
+
+function programPage(version: string): string {
+  return page([
+    header('rdmatool', version),
+    ...section('NAME', `rdmatool \\- ${escapeRoff(PROGRAM_SUMMARY)}`),
+    ...section('SYNOPSIS', `${bold('rdmatool')} \\fIcommand\\fR [\\fIoptions\\fR] [\\fIarguments\\fR]`),
+    ...section(
+      'DESCRIPTION',
+      escapeRoff(
+        'rdmatool asks the RDMA libraries and the kernel of the machine, prints tables for people and JSON for scripts, and explains every failure: what failed, by name and number, what that means, and what to do next. It needs no privileges beyond those of the device nodes.',
+      ),
+      '.PP',
+      'Without arguments it says what it finds on this machine and what to do next.',
+    ),
+    ...section(
+      'COMMANDS',
+      ...COMMANDS.flatMap((spec) => ['.TP', `${bold(pageName(spec))}(1)`, `${escapeRoff(spec.summary)}.`]),
+    ),
+    ...section(
+      'OPTIONS',
+      'Every command has these:',
+      ...optionLines(Object.values(COMMON_OPTIONS)),
+      '.TP',
+      `${bold('-h')}, ${bold('--help')}`,
+      'show the help of the command, with examples.',
+      '.TP',
+      `${bold('-V')}, ${bold('--version')}`,
+      'print the version.',
+    ),
+    ...section(
+      'OUTPUT',
+      escapeRoff(
+        'Data goes to stdout, messages to stderr. With --json, stdout carries one document that fits its schema, on failure too: its key error is null exactly when all that was asked for was done. What could not be had is null, with the reason under unavailable of the same object. Nothing is coloured in a pipe, with NO_COLOR set, or with TERM=dumb.',
+      ),
+    ),
+    ...exitSection(),
+    ...section(
+      'ENVIRONMENT',
+      '.TP',
+      bold('SYSFS_PATH'),
+      'the root of sysfs, as for libibverbs.',
+      '.TP',
+      bold('NO_COLOR'),
+      'no colour.',
+      '.TP',
+      bold('XDG_CACHE_HOME'),
+      escapeRoff('where labs keep what they fetch and compile; ~/.cache without it.'),
+      '.TP',
+      bold('RDMATOOL_DEBUG'),
+      'show where a fault of rdmatool itself happened.',
+    ),
+    ...section('SEE ALSO', escapeRoff(COMMANDS.map((spec) => `${pageName(spec)}(1)`).join(', '))),
+  ]);
+}
+
+function commandPage(spec: CommandSpec, version: string): string {
+  const usages = spec.arguments.map(({ usage }) => argumentUsage(usage));
+  const dashes = spec.commandAfterDashes ? [usages[0] ?? '', bold('--'), ...usages.slice(1)] : usages;
+  return page([
+    header(pageName(spec), version),
+    ...section('NAME', `${escapeRoff(pageName(spec))} \\- ${escapeRoff(spec.summary)}`),
+    ...section(
+      'SYNOPSIS',
+      [bold(`rdmatool ${spec.path.join(' ')}`), '[\\fIoptions\\fR]', ...dashes].join(' '),
+    ),
+    ...section(
+      'DESCRIPTION',
+      ...spec.details.flatMap((paragraph, index) => [...(index === 0 ? [] : ['.PP']), escapeRoff(paragraph)]),
+    ),
+    ...section(
+      'ARGUMENTS',
+      ...spec.arguments.flatMap(({ usage, description }) => [
+        '.TP',
+        argumentUsage(usage),
+        `${escapeRoff(description)}.`,
+      ]),
+    ).slice(spec.arguments.length === 0 ? 1 : 0),
+    ...section('OPTIONS', ...optionLines(Object.values(allOptionsOf(spec)))),
+    ...exitSection(),
+    ...section(
+      'EXAMPLES',
+      ...spec.examples.flatMap(({ command, does }) => ['.TP', bold(command), `${escapeRoff(does)}.`]),
+    ),
+    ...section('SEE ALSO', escapeRoff(['rdmatool(1)', ...spec.seeAlso].join(', '))),
+  ]);
+}
+
+/** `[device...]` with the name in italics. */
+const argumentUsage = (usage: string): string =>
+  usage.replace(/[\w-]+/, (name) => `\\fI${escapeRoff(name)}\\fR`).replace(/[<>]/g, '');
+
+function optionLines(options: readonly OptionSpec<unknown>[]): string[] {
+  return options.flatMap(({ flags, description, choices, initial }) => [
+    '.TP',
+    flags
+      .split(', ')
+      .map((part) => {
+        const [flag = '', value] = part.split(' ');
+        return value === undefined ? bold(flag) : `${bold(flag)} \\fI${escapeRoff(value.replace(/[<>]/g, ''))}\\fR`;
+      })
+      .join(', '),
+    `${escapeRoff(description)}${choices ? ` (default: ${initial})` : ''}.`,
+  ]);
+}
+
+const exitSection = (): string[] =>
+  section(
+    'EXIT STATUS',
+    ...EXIT_MEANINGS.flatMap(([status, meaning]) => ['.TP', bold(String(status)), `${escapeRoff(meaning)}.`]),
+  );

@@ -1,0 +1,97 @@
+/** C statements that fill a structure member by member, and the values that they assign. */
+import type { Codec, Member } from '../../src/layout/codec.ts';
+import type { Fields, Struct } from '../../src/layout/struct.ts';
+
+export type Random = { u32(): number; bytes(length: number): Uint8Array };
+/** Member name to value, structures nested. */
+export type Values = { [member: string]: unknown };
+
+/**
+ * A block of C that zeroes a structure, gives each member that `isAssignable` names a value of its own, and
+ * prints the bytes as one line of hexadecimal digits.
+ */
+export function fill(
+  layout: Struct<Fields>,
+  isAssignable: (path: string) => boolean,
+  random: Random,
+): { code: string; values: Values } {
+  const used = new Set<string>();
+  const statements: string[] = [];
+  const fillMembers = (members: readonly Member[], prefix: string): Values => {
+    const values: Values = {};
+    for (const { name, codec } of members) {
+      const path = prefix + name;
+      if (!isAssignable(path)) continue;
+      if (codec.members) {
+        values[name] = fillMembers(codec.members, `${path}.`);
+        continue;
+      }
+      let chosen = assignment(`s.${path}`, codec, random);
+      while (used.has(chosen.key)) chosen = assignment(`s.${path}`, codec, random);
+      used.add(chosen.key);
+      statements.push(`\t\t${chosen.statement}`);
+      values[name] = chosen.value;
+    }
+    return values;
+  };
+  const values = fillMembers(layout.members, '');
+  const code = `\t{
+		struct ${layout.title} s;
+		memset(&s, 0, sizeof s);
+${statements.join('\n')}
+		for (size_t i = 0; i < sizeof s; i++) printf("%02x", ((unsigned char *)&s)[i]);
+		putchar('\\n');
+	}`;
+  return { code, values };
+}
+
+interface Assignment {
+  readonly statement: string;
+  readonly value: unknown;
+  /** Equal for equal values. */
+  readonly key: string;
+}
+
+function assignment(target: string, codec: Codec<unknown>, random: Random): Assignment {
+  const digits = (data: Uint8Array): string => Array.from(data, (byte) => `\\x${byte.toString(16)}`).join('');
+  const integer = /^(u|s|be)(8|16|32|64)$/.exec(codec.type);
+  if (integer) {
+    const bits = Number(integer[2]);
+    const wide = (BigInt(random.u32()) << 32n) | BigInt(random.u32());
+    const exact = integer[1] === 's' ? BigInt.asIntN(bits, wide) : BigInt.asUintN(bits, wide);
+    const literal = `${BigInt.asUintN(bits, exact)}ull`;
+    const statement =
+      integer[1] === 'be'
+        ? `${target} = htobe${bits}(${literal});`
+        : `${target} = (${integer[1] === 's' ? '' : 'u'}int${bits}_t)${literal};`;
+    return { statement, value: bits === 64 ? exact : Number(exact), key: String(exact) };
+  }
+  const characters = /^char\[(\d+)\]$/.exec(codec.type);
+  if (characters) {
+    // As long as the array: there need not be a NUL.
+    const value = Array.from(random.bytes(Number(characters[1])), (byte) =>
+      String.fromCharCode(97 + (byte % 26)),
+    ).join('');
+    return { statement: `memcpy(${target}, "${value}", sizeof ${target});`, value, key: value };
+  }
+  if (codec.zero() instanceof Uint8Array) {
+    const value = random.bytes(codec.size);
+    const text = digits(value);
+    return { statement: `memcpy(&${target}, "${text}", sizeof ${target});`, value, key: text };
+  }
+  throw new Error(`how to assign ${codec.type} in C is not known here`);
+}
+
+/** The values with the members that were not assigned as zeros. */
+export function withZeros(zero: Values, values: Values): Values {
+  return Object.fromEntries(
+    Object.entries(zero).map(([name, nothing]) => {
+      const value = values[name];
+      if (value === undefined) return [name, nothing];
+      return [name, isPlain(nothing) && isPlain(value) ? withZeros(nothing, value) : value];
+    }),
+  );
+}
+
+const isPlain = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !(value instanceof Uint8Array) && !Array.isArray(value);
