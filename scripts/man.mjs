@@ -1,19 +1,18 @@
+// @ts-check
 // Writes man/*.1 from the declared commands. The pages are committed; a test says when they are out of date.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { build } from 'esbuild';
+import { rolldown } from 'rolldown';
 
 // Beside node_modules, so that what the bundle leaves out can be found.
-const bundle = new URL('../node_modules/.cache/rdmatool-manual.mjs', import.meta.url);
-await build({
-  entryPoints: ['src/commands/manual.ts'],
-  outfile: bundle.pathname,
-  bundle: true,
-  format: 'esm',
+const folder = new URL('../node_modules/.cache/rdmatool-manual/', import.meta.url);
+const bundle = await rolldown({
+  input: { manual: 'src/commands/manual.ts' },
   platform: 'node',
-  packages: 'external',
+  external: ['koffi'],
 });
-const { manualPages } = await import(bundle.href);
-rmSync(bundle);
+await bundle.write({ dir: folder.pathname, format: 'esm' });
+const { manualPages } = await import(new URL('manual.js', folder).href);
+rmSync(folder, { recursive: true });
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 rmSync('man', { recursive: true, force: true });

@@ -1,8 +1,7 @@
 /** Builds the program, runs it, and turns errors into messages and exit statuses: the one place that does. */
 import { CommanderError } from 'commander';
-import { COMMANDS } from './commands/all.ts';
-import { buildProgram } from './commands/program.ts';
-import { type CommandSpec, type Context, type ResultDocument, UsageError } from './commands/spec.ts';
+import { buildProgram, commandNamedBy } from './commands/program.ts';
+import { type Context, type ResultDocument, UsageError } from './commands/spec.ts';
 import { ExitStatus, FAILURES, Failure, type FailureJson } from './explain/failure.ts';
 import { jsonDocument } from './output/json.ts';
 import { processStreams, type Streams } from './output/streams.ts';
@@ -28,7 +27,7 @@ async function run(argv: readonly string[], streams: Streams): Promise<number> {
     return ExitStatus.DONE;
   }
   let status: number = ExitStatus.DONE;
-  const program = buildProgram(async (spec, args, options) => {
+  const program = buildProgram(argv, async (spec, args, options) => {
     const context = createContext(streams, options['json'] === true, options['color'] as ColorMode);
     status = await spec.run({ args, options, context });
   });
@@ -99,16 +98,10 @@ async function printFailedDocument(
   streams: Streams,
 ): Promise<void> {
   const ownArguments = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  const spec = commandOf(ownArguments);
+  const spec = commandNamedBy(ownArguments);
   if (!spec?.failed || !ownArguments.includes('--json')) return;
   const document: ResultDocument = spec.failed(error);
   await streams.data(jsonDocument(document));
-}
-
-/** The command that the arguments name, whatever else is wrong with them. */
-function commandOf(argv: readonly string[]): CommandSpec | undefined {
-  const words = argv.filter((word) => !word.startsWith('-'));
-  return COMMANDS.find((spec) => spec.path.every((word, index) => words[index] === word));
 }
 
 function asFailure(error: unknown, messages: readonly string[]): Failure {

@@ -6,9 +6,9 @@ import { run } from '../processes.mjs';
 import { SetupError } from './error.mjs';
 
 const INPUTS = ['src', 'package-lock.json', 'scripts/build.mjs'];
-const OUTPUT = 'dist/main.js';
+const OUTPUT = 'dist/main.cjs';
 
-/** Says which dist/main.js is the result of a build that came to its end; one cut short leaves another. */
+/** Says which dist/main.cjs is the result of a build that came to its end; one cut short leaves another. */
 const STAMP = 'node_modules/.rdmatool-build';
 
 export async function buildBundle() {

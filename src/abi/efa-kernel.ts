@@ -23,7 +23,7 @@ export const EfaUdataCommand = flagSet('cmds_supp_udata_mask', 'EFA_USER_CMDS_SU
   CREATE_AH: 1,
 });
 
-/** 20 bytes in kernels that know neither wide send requests nor the last two members. */
+/** Older kernels have four reserved bytes, zero, in place of the last two members. */
 export const efaAllocUcontextResp = struct('efa_ibv_alloc_ucontext_resp', {
   comp_mask: u32,
   cmds_supp_udata_mask: u32,

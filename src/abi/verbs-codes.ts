@@ -103,10 +103,14 @@ const DEVICE_CAP_BITS = {
 
 export const DeviceCap = flagSet('ibv_device_cap_flags', 'IBV_DEVICE_', DEVICE_CAP_BITS);
 
+/** Bits 38 to 40 have names in <rdma/ib_user_verbs.h> alone; libibverbs hands them through. */
 export const DeviceCapEx = flagSet('ibv_device_cap_flags (64 bits)', 'IBV_DEVICE_', {
   ...DEVICE_CAP_BITS,
   RAW_SCATTER_FCS: 34,
   PCI_WRITE_END_PADDING: 36,
+  FLUSH_GLOBAL: 38,
+  FLUSH_PERSISTENT: 39,
+  ATOMIC_WRITE: 40,
   CC_DMA_BOUNCE: 41,
 });
 
@@ -166,6 +170,7 @@ export const PciAtomicSize = flagSet('ibv_pci_atomic_op_size', 'IBV_PCI_ATOMIC_O
   '16_BYTE_SIZE_SUP': 2,
 });
 
+/** Bits 10 and 27 to 31 have names in <rdma/ib_user_ioctl_verbs.h> alone. */
 export const PortCap = flagSet('ibv_port_cap_flags', 'IBV_PORT_', {
   SM: 1,
   NOTICE_SUP: 2,
@@ -176,6 +181,7 @@ export const PortCap = flagSet('ibv_port_cap_flags', 'IBV_PORT_', {
   MKEY_NVRAM: 7,
   PKEY_NVRAM: 8,
   LED_INFO_SUP: 9,
+  SM_DISABLED: 10,
   SYS_IMAGE_GUID_SUP: 11,
   PKEY_SW_EXT_PORT_TRAP_SUP: 12,
   EXTENDED_SPEEDS_SUP: 14,
@@ -191,6 +197,11 @@ export const PortCap = flagSet('ibv_port_cap_flags', 'IBV_PORT_', {
   LINK_LATENCY_SUP: 24,
   CLIENT_REG_SUP: 25,
   IP_BASED_GIDS: 26,
+  LINK_SPEED_WIDTH_TABLE_SUP: 27,
+  VENDOR_SPECIFIC_MADS_TABLE_SUP: 28,
+  MCAST_PKEY_TRAP_SUPPRESSION_SUP: 29,
+  MCAST_FDB_TOP_SUP: 30,
+  HIERARCHY_INFO_SUP: 31,
 });
 
 export const PortCap2 = flagSet('ibv_port_cap_flags2', 'IBV_PORT_', {

@@ -60,7 +60,7 @@ export const ibvDeviceAttr = struct(
     max_res_rd_atom: about(s32, 'Resources for RDMA reads and atomics, as the target'),
     max_qp_init_rd_atom: about(s32, 'RDMA reads and atomics a queue pair may start at once'),
     max_ee_init_rd_atom: about(s32, 'RDMA reads and atomics an end-to-end context may start at once'),
-    atomic_cap: about(enumOf(s32, AtomicCap), 'Atomicity of atomic operations'),
+    atomic_cap: about(enumOf(u32, AtomicCap), 'Atomicity of atomic operations'),
     max_ee: about(s32, 'End-to-end contexts'),
     max_rdd: about(s32, 'Reliable datagram domains'),
     max_mw: about(s32, 'Memory windows'),

@@ -18,7 +18,10 @@ const pageName = (spec: CommandSpec): string => `rdmatool-${spec.path.join('-')}
 
 /** Text in which roff shall see no command: backslashes, and a dot or quote at the start of a line. */
 const escapeRoff = (text: string): string =>
-  text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^([.'])/gm, '\\&$1');
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^([.'])/gm, '\\&$1');
 
 const bold = (text: string): string => `\\fB${escapeRoff(text)}\\fR`;
 
@@ -126,7 +129,9 @@ function optionLines(options: readonly OptionSpec<unknown>[]): string[] {
       .split(', ')
       .map((part) => {
         const [flag = '', value] = part.split(' ');
-        return value === undefined ? bold(flag) : `${bold(flag)} \\fI${escapeRoff(value.replace(/[<>]/g, ''))}\\fR`;
+        return value === undefined
+          ? bold(flag)
+          : `${bold(flag)} \\fI${escapeRoff(value.replace(/[<>]/g, ''))}\\fR`;
       })
       .join(', '),
     `${escapeRoff(description)}${choices ? ` (default: ${initial})` : ''}.`,

@@ -16,7 +16,12 @@ export const COMMON_OPTIONS = { json: JSON_FLAG, color: COLOR } as const;
 /** The options of a command, the common ones last. */
 export const allOptionsOf = (spec: CommandSpec): OptionSpecs => ({ ...spec.options, ...COMMON_OPTIONS });
 
-export function buildProgram(dispatch: Dispatch): Command {
+/**
+ * The parser. Only the command that the arguments name gets its options and help: declaring those of all
+ * commands would cost every start.
+ */
+export function buildProgram(argv: readonly string[], dispatch: Dispatch): Command {
+  const named = commandNamedBy(argv);
   const program = new Command('rdmatool')
     .description('Diagnostics for RDMA: devices, connections and management datagrams')
     .helpCommand(false)
@@ -36,16 +41,20 @@ export function buildProgram(dispatch: Dispatch): Command {
           .helpCommand(false);
       groups.set(first, parent);
     }
-    addCommand(parent, spec, dispatch);
+    const command = parent.command(spec.path.at(-1) ?? '').summary(spec.summary);
+    if (spec === named) declare(command, spec, dispatch);
   }
   return program;
 }
 
-function addCommand(parent: Command, spec: CommandSpec, dispatch: Dispatch): void {
-  const command = parent
-    .command(spec.path.at(-1) ?? '')
-    .summary(spec.summary)
-    .description(`${spec.summary}.`);
+/** The command that the arguments name, whatever else is wrong with them. */
+export function commandNamedBy(argv: readonly string[]): CommandSpec | undefined {
+  const words = argv.filter((word) => !word.startsWith('-'));
+  return COMMANDS.find((spec) => spec.path.every((word, index) => words[index] === word));
+}
+
+function declare(command: Command, spec: CommandSpec, dispatch: Dispatch): void {
+  command.description(`${spec.summary}.`);
   for (const argument of spec.arguments) command.argument(argument.usage, argument.description);
   const options = Object.entries(allOptionsOf(spec));
   const initials = Object.fromEntries(options.map(([name, option]) => [name, option.initial]));

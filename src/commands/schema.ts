@@ -1,3 +1,4 @@
+import { jsonDocument } from '../output/json.ts';
 import { defineCommand, UsageError } from './spec.ts';
 
 export const schemaCommand = defineCommand({
@@ -22,7 +23,6 @@ export const schemaCommand = defineCommand({
     const schema = SCHEMAS[name];
     if (!schema)
       throw new UsageError(`schema: there is none for '${name}'; there is for ${names.join(', ')}`);
-    const { jsonDocument } = await import('../output/json.ts');
     await context.streams.data(
       jsonDocument({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema }),
     );

@@ -21,16 +21,26 @@ const HEADERS = [
   'rdma/efa-abi.h',
 ] as const;
 
-const PREAMBLE = `${['endian.h', 'stddef.h', 'stdint.h', 'stdio.h', 'string.h', ...HEADERS]
-  .map((header) => `#include <${header}>`)
-  .join('\n')}
-`;
+/** INTEGER_TYPE(x) is the name of an integer's type as layouts have it; an enum has its underlying type. */
+const INTEGER_TYPE = `#define INTEGER_TYPE(x) _Generic((x), \\
+	int8_t: "s8", uint8_t: "u8", int16_t: "s16", uint16_t: "u16", int32_t: "s32", uint32_t: "u32", \\
+	long: "s64", long long: "s64", unsigned long: "u64", unsigned long long: "u64", default: "other")`;
+
+const INCLUDES = ['endian.h', 'stddef.h', 'stdint.h', 'stdio.h', 'string.h', ...HEADERS];
+const PREAMBLE = `${INCLUDES.map((header) => `#include <${header}>`).join('\n')}\n${INTEGER_TYPE}\n`;
+
+/** Where a member lies, its size, and its type where it is an integer. */
+export interface CMember {
+  readonly offset: number;
+  readonly size: number;
+  readonly type: string;
+}
 
 /** What a C program says of a structure: the sizes and places of the members that the headers have. */
 export interface CStruct {
   readonly size: number;
   readonly align: number;
-  readonly members: ReadonlyMap<string, { readonly offset: number; readonly size: number }>;
+  readonly members: ReadonlyMap<string, CMember>;
 }
 
 /** A structure's members at any depth, each with its path and its offset from the outermost start. */
@@ -103,24 +113,21 @@ export class CHeaders {
       .split('\n');
   }
 
-  /** The names of an enumeration's constants, as the headers have them; null where there is no such tag. */
-  enumerators(tag: string): string[] | null {
-    this.#preprocessed ??= this.#preprocess();
-    const body = new RegExp(`\\benum ${tag}\\s*\\{([^}]*)\\}`).exec(this.#preprocessed)?.[1];
-    return body === undefined
-      ? null
-      : [...body.matchAll(/(?:^|,)\s*([A-Za-z_]\w*)/g)].map(([, name = '']) => name);
-  }
-
-  #preprocessed: string | undefined;
-
-  #preprocess(): string {
+  /** The names of all enumeration constants and of all macros without parameters. */
+  constantNames(): string[] {
     const source = join(this.#directory, 'empty.c');
     writeFileSync(source, PREAMBLE);
-    return execFileSync(COMPILER, [...this.#flags, '-E', '-P', source], {
-      encoding: 'utf8',
-      maxBuffer: 1 << 26,
-    });
+    const preprocess = (...flags: string[]): string =>
+      execFileSync(COMPILER, [...this.#flags, '-E', ...flags, source], {
+        encoding: 'utf8',
+        maxBuffer: 1 << 26,
+      });
+    const bodies = [...preprocess('-P').matchAll(/\benum\b[^{};()]*\{([^}]*)\}/g)].map(
+      ([, body = '']) => body,
+    );
+    const enumerators = bodies.flatMap((body) => [...body.matchAll(/(?:^|,)\s*([A-Za-z_]\w*)/g)]);
+    const macros = [...preprocess('-dM').matchAll(/^#define ([A-Za-z_]\w*) /gm)];
+    return [...new Set([...enumerators, ...macros].map(([, name = '']) => name))].sort();
   }
 
   /** Values of constant expressions, as 64 bits; null where the headers do not have the name. */
@@ -157,19 +164,20 @@ export class CHeaders {
       lines.push(`\tprintf("S ${tag} . %zu %zu\\n", ${sizeOf(tag)}, _Alignof(struct ${tag}));`);
       for (const { path } of memberPaths(layout.members)) {
         if (unknown.has(`sizeof(${memberOf(tag, path)})`)) continue;
+        const member = memberOf(tag, path);
         lines.push(
-          `\tprintf("M ${tag} ${path} %zu %zu\\n", offsetof(struct ${tag}, ${path}), sizeof(${memberOf(tag, path)}));`,
+          `\tprintf("M ${tag} ${path} %zu %zu %s\\n", offsetof(struct ${tag}, ${path}), sizeof(${member}), INTEGER_TYPE(${member}));`,
         );
       }
     }
-    let members = new Map<string, { offset: number; size: number }>();
+    let members = new Map<string, CMember>();
     for (const line of this.run(lines.join('\n'))) {
-      const [kind, tag = '', path = '', first, second] = line.split(' ');
+      const [kind, tag = '', path = '', first, second, type = ''] = line.split(' ');
       if (kind === 'S') {
         members = new Map();
         structs.set(tag, { size: Number(first), align: Number(second), members });
       } else {
-        members.set(path, { offset: Number(first), size: Number(second) });
+        members.set(path, { offset: Number(first), size: Number(second), type });
       }
     }
     return structs;

@@ -8,7 +8,9 @@ export interface InstanceDevice {
   /** What differs from the model, as a profile file has it. */
   readonly changes: {
     readonly ports?: readonly [ReturnType<typeof efaLink>];
-    readonly sysfs: { readonly numa_node: { readonly value: number; readonly source: 'observed' | 'assumed' } };
+    readonly sysfs: {
+      readonly numa_node: { readonly value: number; readonly source: 'observed' | 'assumed' };
+    };
   };
 }
 

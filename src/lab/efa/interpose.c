@@ -529,17 +529,25 @@ static void write_output(const struct output *output, struct ib_uverbs_attr *tar
 	target->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
 }
 
+/* The errno if the caller left too little room, as the kernel finds before it does anything. */
+static uint32_t too_short(const struct reply *reply, struct ib_uverbs_ioctl_hdr *message)
+{
+	const struct output *output = at(lab(), reply->outputs);
+
+	for (uint32_t i = 0; i < reply->output_count; i++) {
+		struct ib_uverbs_attr *target = attribute(message, output[i].attribute);
+
+		if (output[i].at_least > (target ? target->len : 0u))
+			return output[i].too_short;
+	}
+	return 0;
+}
+
 static int write_outputs(const struct reply *reply, struct ib_uverbs_ioctl_hdr *message)
 {
 	const struct output *output = at(lab(), reply->outputs);
 	uint32_t serial = serial_number();
 
-	for (uint32_t i = 0; i < reply->output_count; i++) {
-		struct ib_uverbs_attr *target = attribute(message, output[i].attribute);
-
-		if (output[i].at_least > (target ? target->len : 0))
-			return fail((int)output[i].too_short);
-	}
 	for (uint32_t i = 0; i < reply->output_count; i++) {
 		struct ib_uverbs_attr *target = attribute(message, output[i].attribute);
 
@@ -576,6 +584,7 @@ static int answer(int fd, const struct device *device, struct ib_uverbs_ioctl_hd
 	const struct reply *reply;
 	const struct call *call;
 	uint64_t key[2];
+	uint32_t error;
 	int saved = errno;
 
 	if (message->length != sizeof(*message) + message->num_attrs * sizeof(message->attrs[0]))
@@ -591,10 +600,13 @@ static int answer(int fd, const struct device *device, struct ib_uverbs_ioctl_hd
 		return fail((int)call->otherwise);
 	if (reply->uses && atomic_fetch_add(&descriptors[fd].counted_calls, 1) >= reply->uses)
 		reply++;
-	if (reply->delay_us)
+	error = too_short(reply, message);
+	if (!error && reply->delay_us)
 		pause_for(reply->delay_us);
-	if (reply->error)
-		return fail((int)reply->error);
+	if (!error)
+		error = reply->error;
+	if (error)
+		return fail((int)error);
 	if (write_outputs(reply, message))
 		return -1;
 	errno = saved;

@@ -84,7 +84,8 @@ export function parseInteger(json: unknown, place: Place): bigint {
 }
 
 /** Values that are masks, numbers of vendors or the like; people know them in hexadecimal. */
-const HEXADECIMAL = /(_id|_ver|_cap|_caps|_flags|_flags2|_flags_ex|_mask|_grp_mask|pkey|^class|vendor|device)$/;
+const HEXADECIMAL =
+  /(_id|_ver|_cap|_caps|_flags|_flags2|_flags_ex|_mask|_grp_mask|pkey|^class|vendor|device)$/;
 const WIDE_TEXT = BigInt(Number.MAX_SAFE_INTEGER);
 
 function showInteger(value: bigint, name: string): Json {
@@ -180,7 +181,8 @@ export function listFormat<T>(format: Format<T>, whole: T, maximum: number): For
   return {
     read(json, base, place) {
       if (!Array.isArray(json)) throw badProfile(place, 'a list is needed here');
-      if (json.length > maximum) throw badProfile(place, `${json.length} entries; at most ${maximum} are possible`);
+      if (json.length > maximum)
+        throw badProfile(place, `${json.length} entries; at most ${maximum} are possible`);
       const inherited = new Map(place.sources);
       forget(place);
       return json.map((entry: unknown, index) => {
@@ -204,7 +206,10 @@ export function textFormat(pattern: RegExp, example: string): Format<string> {
   return leaf(
     (json, place) => {
       if (typeof json === 'string' && pattern.test(json)) return json;
-      throw badProfile(place, `${JSON.stringify(json)} is not possible here; an example: ${JSON.stringify(example)}`);
+      throw badProfile(
+        place,
+        `${JSON.stringify(json)} is not possible here; an example: ${JSON.stringify(example)}`,
+      );
     },
     (value) => value,
   );
@@ -215,7 +220,8 @@ export function wordFormat<const W extends string>(words: readonly W[]): Format<
   return leaf(
     (json, place) => {
       const word = words.find((known) => known === json);
-      if (word === undefined) throw badProfile(place, `${JSON.stringify(json)} is not one of: ${words.join(', ')}`);
+      if (word === undefined)
+        throw badProfile(place, `${JSON.stringify(json)} is not one of: ${words.join(', ')}`);
       return word;
     },
     (value) => value,

@@ -49,7 +49,10 @@ const guidFormat: Format<GuidValue> = leaf(
     if (json === 'auto') return json;
     if (json === 0) return 0n;
     if (typeof json === 'string' && /^([0-9a-f]{4}:){3}[0-9a-f]{4}$/i.test(json)) return parseGuid(json);
-    throw badProfile(place, `${JSON.stringify(json)} is not a GUID, such as "0242:acff:fe11:0002", nor "auto"`);
+    throw badProfile(
+      place,
+      `${JSON.stringify(json)} is not a GUID, such as "0242:acff:fe11:0002", nor "auto"`,
+    );
   },
   (value) => (value === 'auto' ? value : guidText(value)),
 );
@@ -82,7 +85,10 @@ const gidFormat: Format<GidProfile['gid']> = leaf(
     if (json === 'auto' || json === 'auto-ipv4') return json;
     const gid = typeof json === 'string' ? parseGid(json) : null;
     if (gid === null) {
-      throw badProfile(place, `${JSON.stringify(json)} is not a GID, such as "fe80::1", nor "auto" or "auto-ipv4"`);
+      throw badProfile(
+        place,
+        `${JSON.stringify(json)} is not a GID, such as "fe80::1", nor "auto" or "auto-ipv4"`,
+      );
     }
     return gid;
   },
@@ -123,15 +129,13 @@ const portAttributesEx = layoutFormat(queryPortExLayout);
 /** Both structures of ib_uverbs_query_port_resp_ex as one object. */
 const queryPortFormat: Format<PortProfile['query_port']> = {
   read(json, base, place) {
-    if (!isObject(json)) return { ...base, ...portAttributes.read(json, base, place) };
     const newer = new Set<string>(queryPortExLayout.members.map(({ name }) => name));
-    const split = (wanted: boolean) =>
-      Object.fromEntries(Object.entries(json).filter(([key]) => newer.has(key) === wanted));
-    return {
-      ...base,
-      ...portAttributes.read(split(false), base, place),
-      ...portAttributesEx.read(split(true), base, place),
-    };
+    const split = (wanted: boolean): unknown =>
+      isObject(json)
+        ? Object.fromEntries(Object.entries(json).filter(([key]) => newer.has(key) === wanted))
+        : json;
+    const withOlder = { ...base, ...portAttributes.read(split(false), base, place) };
+    return { ...withOlder, ...portAttributesEx.read(split(true), withOlder, place) };
   },
   print: (value, place) => {
     const [older, newer] = [portAttributes.print(value, place), portAttributesEx.print(value, place)];
@@ -260,10 +264,13 @@ function check(profile: Profile, place: Place): void {
     const at = element(inside(place, 'ports'), index);
     const { gid_tbl_len: gids, pkey_tbl_len: pkeys } = port.query_port;
     // The table's entries are files of the lab's sysfs.
-    if (gids > 4096) throw badProfile(inside(at, 'query_port.gid_tbl_len'), `${gids} is more than the lab has: 4096`);
-    if (pkeys > 4096) throw badProfile(inside(at, 'query_port.pkey_tbl_len'), `${pkeys} is more than the lab has: 4096`);
+    if (gids > 4096)
+      throw badProfile(inside(at, 'query_port.gid_tbl_len'), `${gids} is more than the lab has: 4096`);
+    if (pkeys > 4096)
+      throw badProfile(inside(at, 'query_port.pkey_tbl_len'), `${pkeys} is more than the lab has: 4096`);
     for (const gid of port.gids) {
-      if (gid.index >= gids) throw badProfile(inside(at, 'gids'), `index ${gid.index} is beyond gid_tbl_len, ${gids}`);
+      if (gid.index >= gids)
+        throw badProfile(inside(at, 'gids'), `index ${gid.index} is beyond gid_tbl_len, ${gids}`);
     }
     if (port.pkeys.length > pkeys) {
       throw badProfile(inside(at, 'pkeys'), `${port.pkeys.length} entries; pkey_tbl_len is ${pkeys}`);

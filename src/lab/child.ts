@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+
+/** Signals that end a lab in an orderly way. */
+export const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+export type EndingSignal = (typeof ENDING_SIGNALS)[number];
+
+/** The exit status that a shell gives a command that a signal ended. */
+export const statusOfSignal = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
+
+/** Whether Ctrl-C reaches the whole process group from the terminal: fields pgrp and tpgid of proc(5). */
+function isForeground(): boolean {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[2] === fields[5];
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Catches the signals that end a process, from its construction until `close`. Before a child runs they are
+ * remembered; while one runs they are passed on to it.
+ */
+export class SignalWatch {
+  #received: EndingSignal | null = null;
+  #forward: ((signal: EndingSignal) => void) | null = null;
+  readonly #listeners = new Map<EndingSignal, () => void>();
+
+  constructor() {
+    for (const signal of ENDING_SIGNALS) {
+      const listener = () => {
+        this.#received ??= signal;
+        this.#forward?.(signal);
+      };
+      this.#listeners.set(signal, listener);
+      process.on(signal, listener);
+    }
+  }
+
+  /** The first signal that came, or null. */
+  get received(): EndingSignal | null {
+    return this.#received;
+  }
+
+  set forward(to: ((signal: EndingSignal) => void) | null) {
+    this.#forward = to;
+  }
+
+  close(): void {
+    for (const [signal, listener] of this.#listeners) process.off(signal, listener);
+    this.#forward = null;
+  }
+}
+
+/**
+ * Runs a command in the terminal of this process, to its end. Returns its exit status as a shell would: 128 and the
+ * signal that ended it, 127 when there is no such command, 126 when it cannot be executed.
+ */
+export function runInTerminal(
+  command: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  watch: SignalWatch,
+  complain: (message: string) => void,
+): Promise<number> {
+  const [file = '', ...args] = command;
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { stdio: 'inherit', env: environment });
+    watch.forward = (signal) => {
+      // The terminal has sent Ctrl-C to the child as well: a second one would mean more than the user meant.
+      if (signal === 'SIGINT' && isForeground()) return;
+      child.kill(signal);
+    };
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      // A signal that could not be sent is reported here too, while the child runs on.
+      if (child.pid !== undefined) return;
+      const isMissing = error.code === 'ENOENT';
+      complain(
+        `${file}: ${isMissing ? 'command not found' : `cannot be executed (${error.code ?? error.message})`}`,
+      );
+      resolve(isMissing ? 127 : 126);
+    });
+    child.on('exit', (code, signal) => resolve(code ?? statusOfSignal(signal ?? 'SIGKILL')));
+  });
+}

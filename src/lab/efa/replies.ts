@@ -1,0 +1,299 @@
+/** The kernel's answers for a device, as its profile and its faults make them. */
+import { constants } from 'node:os';
+import {
+  efaAllocPdResp,
+  efaAllocUcontextResp,
+  efaCreateAhResp,
+  efaExQueryDeviceResp,
+} from '../../abi/efa-kernel.ts';
+import {
+  ibUverbsExQueryDeviceResp,
+  ibUverbsGidEntry,
+  ibUverbsQueryDeviceResp,
+  ibUverbsQueryPortRespEx,
+  ibUverbsRegMrResp,
+  UverbsAsyncEventMethod,
+  UverbsAttr,
+  UverbsDeviceMethod,
+  UverbsObject,
+  UverbsWriteCommand,
+} from '../../abi/uverbs.ts';
+import { GidType } from '../../abi/verbs-codes.ts';
+import type { Codec } from '../../layout/codec.ts';
+import { u32, u64 } from '../../layout/scalar.ts';
+import type { LabDevice } from './device.ts';
+import type { GidProfile, GidTypeName, PortProfile } from './profile.ts';
+import type { BytesOutput, Call, Reply, ReplyDevice } from './reply-file.ts';
+
+const { EACCES, EINVAL, ENODATA, ENOENT, ENOSPC, EOPNOTSUPP, EPERM, EROFS } = constants.errno;
+
+/** The node and the answers of a device. */
+export function replyDevice(device: LabDevice): ReplyDevice {
+  const { faults } = device;
+  const open = faults.open ?? 0;
+  // access(2) asks for permission only: it knows nothing of what a driver may refuse later.
+  const isPermission = [EACCES, EPERM, EROFS].includes(open);
+  return {
+    node: device.node,
+    major: device.major,
+    minor: device.minor,
+    mode: faults.mode ?? (open === EACCES ? 0o600 : 0o666),
+    nodeErrno: faults.noNode ? ENOENT : 0,
+    accessErrno: isPermission ? open : 0,
+    openErrno: open,
+    calls: calls(device),
+  };
+}
+
+function calls(device: LabDevice): Call[] {
+  const { profile } = device;
+  const deviceCall = (method: number, keyAttributes: readonly number[], replies: readonly Reply[]): Call => ({
+    object: UverbsObject.DEVICE,
+    method,
+    keyAttributes,
+    otherwise: EINVAL,
+    replies,
+  });
+  const speeds = byPort(device, (port) =>
+    port.speed === null
+      ? { errno: EOPNOTSUPP }
+      : { outputs: [value(UverbsAttr.QUERY_PORT_SPEED_RESP, u64, port.speed)] },
+  );
+  const knowsSpeed = profile.ports.some((port) => port.speed !== null);
+  return [
+    {
+      ...deviceCall(UverbsDeviceMethod.INVOKE_WRITE, [UverbsAttr.WRITE_CMD], writeCommands(device)),
+      otherwise: EOPNOTSUPP,
+    },
+    deviceCall(UverbsDeviceMethod.GET_CONTEXT, [], [getContext(device)]),
+    deviceCall(
+      UverbsDeviceMethod.QUERY_CONTEXT,
+      [],
+      [
+        {
+          key: [],
+          outputs: contextOutputs(
+            device,
+            UverbsAttr.QUERY_CONTEXT_NUM_COMP_VECTORS,
+            UverbsAttr.QUERY_CONTEXT_CORE_SUPPORT,
+          ),
+        },
+      ],
+    ),
+    deviceCall(UverbsDeviceMethod.QUERY_PORT, [UverbsAttr.QUERY_PORT_PORT_NUM], queryPort(device)),
+    deviceCall(
+      UverbsDeviceMethod.QUERY_GID_ENTRY,
+      [UverbsAttr.QUERY_GID_ENTRY_PORT, UverbsAttr.QUERY_GID_ENTRY_GID_INDEX],
+      queryGidEntry(device),
+    ),
+    deviceCall(UverbsDeviceMethod.QUERY_GID_TABLE, [], [queryGidTable(device)]),
+    // A kernel without the call does not have its number either.
+    ...(knowsSpeed
+      ? [deviceCall(UverbsDeviceMethod.QUERY_PORT_SPEED, [UverbsAttr.QUERY_PORT_SPEED_PORT_NUM], speeds)]
+      : []),
+    deviceCall(UverbsDeviceMethod.QUERY_COMP_CNTR_CAPS, [], [queryCompCntrCaps(device)]),
+    {
+      object: UverbsObject.ASYNC_EVENT,
+      method: UverbsAsyncEventMethod.ALLOC,
+      keyAttributes: [],
+      otherwise: EINVAL,
+      replies: [
+        { key: [], outputs: [{ attribute: UverbsAttr.ASYNC_EVENT_ALLOC_FD_HANDLE, descriptor: true }] },
+      ],
+    },
+  ];
+}
+
+/** One integer as an output. */
+function value<T>(attribute: number, codec: Codec<T>, content: T): BytesOutput {
+  const bytes = new Uint8Array(codec.size);
+  codec.write(new DataView(bytes.buffer), 0, content, codec.type);
+  return { attribute, bytes };
+}
+
+/** Ports are counted from 1. */
+function byPort(
+  device: LabDevice,
+  reply: (port: PortProfile, number: number) => Omit<Reply, 'key'>,
+): Reply[] {
+  return device.profile.ports.map((port, index) => ({ key: [index + 1], ...reply(port, index + 1) }));
+}
+
+// ---------------------------------------------------------------------------------------------- the context
+
+function contextOutputs(
+  device: LabDevice,
+  vectorsAttribute: number,
+  supportAttribute: number,
+): BytesOutput[] {
+  const { num_comp_vectors, core_support } = device.profile.context;
+  return [value(vectorsAttribute, u32, num_comp_vectors), value(supportAttribute, u64, core_support)];
+}
+
+function getContext(device: LabDevice): Reply {
+  const { faults, profile } = device;
+  const delay = { key: [], delayUs: faults.delayUs ?? 0 };
+  if (faults.context !== undefined) return { ...delay, errno: faults.context };
+  const outputs = contextOutputs(
+    device,
+    UverbsAttr.GET_CONTEXT_NUM_COMP_VECTORS,
+    UverbsAttr.GET_CONTEXT_CORE_SUPPORT,
+  );
+  if (profile.provider === 'efa') {
+    outputs.push({
+      attribute: UverbsAttr.UHW_OUT,
+      bytes: efaAllocUcontextResp.encode(profile.efa.alloc_ucontext),
+    });
+  }
+  return { ...delay, outputs };
+}
+
+// ----------------------------------------------------------------------------- commands of the older kind
+
+/** Commands that INVOKE_WRITE carries. What they create is a number and nothing behind it. */
+function writeCommands(device: LabDevice): Reply[] {
+  const isEfa = device.profile.provider === 'efa';
+  const created = (uhw: Uint8Array): BytesOutput[] => [
+    { ...whole(new Uint8Array(u32.size)), serialWords: [0] },
+    // The driver's own number of the object stands in word 1.
+    ...(isEfa ? [{ attribute: UverbsAttr.UHW_OUT, bytes: uhw, serialWords: [1] }] : []),
+  ];
+  const done = (command: number): Reply => ({ key: [command] });
+  return [
+    ...queryDevice(device),
+    { key: [UverbsWriteCommand.ALLOC_PD], outputs: created(efaAllocPdResp.encode({})) },
+    done(UverbsWriteCommand.DEALLOC_PD),
+    { key: [UverbsWriteCommand.CREATE_AH], outputs: created(efaCreateAhResp.encode({})) },
+    done(UverbsWriteCommand.DESTROY_AH),
+    {
+      key: [UverbsWriteCommand.REG_MR],
+      // Handle, lkey and rkey.
+      outputs: [{ ...whole(ibUverbsRegMrResp.encode({})), serialWords: [0, 1, 2] }],
+    },
+    done(UverbsWriteCommand.DEREG_MR),
+  ];
+}
+
+/** A core response that the kernel does not shorten. libibverbs probes for INVOKE_WRITE by leaving it out. */
+const whole = (bytes: Uint8Array): BytesOutput => ({
+  attribute: UverbsAttr.CORE_OUT,
+  bytes,
+  atLeast: { bytes: bytes.length, errno: ENOSPC },
+});
+
+function queryDevice(device: LabDevice): Reply[] {
+  const { profile, faults } = device;
+  const base = {
+    ...profile.query_device,
+    node_guid: device.nodeGuid,
+    sys_image_guid: device.sysImageGuid,
+    phys_port_cnt: profile.phys_port_cnt,
+  };
+  const extended: BytesOutput = {
+    attribute: UverbsAttr.CORE_OUT,
+    bytes: ibUverbsExQueryDeviceResp.encode({ ...profile.query_device_ex, base }),
+    atLeast: {
+      bytes: ibUverbsExQueryDeviceResp.offsetOf('response_length') + u32.size,
+      errno: ENOSPC,
+    },
+    lengthAt: ibUverbsExQueryDeviceResp.offsetOf('response_length'),
+  };
+  const caps = faults.caps ?? profile.efa.query_device.device_caps;
+  const driver: BytesOutput = {
+    attribute: UverbsAttr.UHW_OUT,
+    bytes: efaExQueryDeviceResp.encode({ ...profile.efa.query_device, device_caps: caps }),
+  };
+  const isEfa = profile.provider === 'efa';
+  const good: Reply = {
+    key: [UverbsWriteCommand.EX_QUERY_DEVICE],
+    outputs: isEfa ? [extended, driver] : [extended],
+  };
+  const older = {
+    key: [UverbsWriteCommand.QUERY_DEVICE],
+    outputs: [whole(ibUverbsQueryDeviceResp.encode(base))],
+  };
+  if (faults.queryDevice === undefined) return [good, older];
+  const bad = { errno: faults.queryDevice };
+  return [
+    // libefa asks once while it opens the device; that is to succeed.
+    ...(isEfa ? [{ ...good, uses: 1 }] : []),
+    { ...good, ...bad },
+    { ...older, ...bad },
+  ];
+}
+
+// -------------------------------------------------------------------------------------------- ports and GIDs
+
+function queryPort(device: LabDevice): Reply[] {
+  const { queryPort: errno } = device.faults;
+  return byPort(device, ({ query_port: { port_cap_flags2, active_speed_ex, ...legacy_resp } }) => {
+    if (errno !== undefined) return { errno };
+    const bytes = ibUverbsQueryPortRespEx.encode({ legacy_resp, port_cap_flags2, active_speed_ex });
+    return { outputs: [{ attribute: UverbsAttr.QUERY_PORT_RESP, bytes }] };
+  });
+}
+
+const GID_TYPE_CODES: { readonly [name in GidTypeName]: number } = {
+  IB: GidType.valueOf('IB'),
+  'RoCE v1': GidType.valueOf('ROCE_V1'),
+  'RoCE v2': GidType.valueOf('ROCE_V2'),
+};
+
+const gidEntry = (device: LabDevice, port: number, entry: GidProfile): Uint8Array =>
+  ibUverbsGidEntry.encode({
+    gid: device.gid(entry),
+    gid_index: entry.index,
+    port_num: port,
+    gid_type: GID_TYPE_CODES[entry.type],
+    netdev_ifindex: entry.netdev_ifindex,
+  });
+
+function queryGidEntry(device: LabDevice): Reply[] {
+  const { gidEntry: errno } = device.faults;
+  return device.profile.ports.flatMap((port, portIndex) => {
+    const number = portIndex + 1;
+    const valid = new Map(port.gids.map((entry) => [entry.index, entry]));
+    return Array.from({ length: port.query_port.gid_tbl_len }, (_, index): Reply => {
+      const key = [number, index];
+      const entry = valid.get(index);
+      if (errno !== undefined) return { key, errno };
+      if (entry === undefined) return { key, errno: ENODATA };
+      const bytes = gidEntry(device, number, entry);
+      return { key, outputs: [{ attribute: UverbsAttr.QUERY_GID_ENTRY_RESP_ENTRY, bytes }] };
+    });
+  });
+}
+
+/** The valid entries of all ports. */
+function queryGidTable(device: LabDevice): Reply {
+  const { gidTable: errno } = device.faults;
+  if (errno !== undefined) return { key: [], errno };
+  const entries = device.profile.ports.flatMap((port, index) =>
+    [...port.gids].sort((a, b) => a.index - b.index).map((entry) => gidEntry(device, index + 1, entry)),
+  );
+  const bytes = Buffer.concat(entries);
+  return {
+    key: [],
+    outputs: [
+      {
+        attribute: UverbsAttr.QUERY_GID_TABLE_RESP_ENTRIES,
+        bytes,
+        atLeast: { bytes: bytes.length, errno: EINVAL },
+      },
+      value(UverbsAttr.QUERY_GID_TABLE_RESP_NUM_ENTRIES, u64, BigInt(entries.length)),
+    ],
+  };
+}
+
+function queryCompCntrCaps(device: LabDevice): Reply {
+  const caps = device.profile.comp_cntr_caps;
+  if (caps === null) return { key: [], errno: EOPNOTSUPP };
+  return {
+    key: [],
+    outputs: [
+      value(UverbsAttr.QUERY_COMP_CNTR_CAPS_MAX_COUNTERS, u32, caps.max_counters),
+      value(UverbsAttr.QUERY_COMP_CNTR_CAPS_MAX_VALUE, u64, caps.max_value),
+      value(UverbsAttr.QUERY_COMP_CNTR_CAPS_SUPPORTED_QP_ATTACH_OPS, u32, caps.supported_qp_attach_ops),
+    ],
+  };
+}
