@@ -12,9 +12,9 @@ const bundle = await rolldown({
 });
 await bundle.write({ dir: folder.pathname, format: 'esm' });
 const { manualPages } = await import(new URL('manual.js', folder).href);
-rmSync(folder, { recursive: true });
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 rmSync('man', { recursive: true, force: true });
 mkdirSync('man');
-for (const [name, page] of manualPages(version)) writeFileSync(`man/${name}`, page);
+for (const [name, page] of await manualPages(version)) writeFileSync(`man/${name}`, page);
+rmSync(folder, { recursive: true });

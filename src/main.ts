@@ -27,7 +27,9 @@ async function run(argv: readonly string[], streams: Streams): Promise<number> {
     return ExitStatus.DONE;
   }
   let status: number = ExitStatus.DONE;
-  const program = buildProgram(argv, async (spec, args, options) => {
+  const wantsHelp = argv.some((word) => word === '-h' || word === '--help');
+  const reference = wantsHelp ? await commandNamedBy(argv)?.reference?.() : undefined;
+  const program = buildProgram(argv, reference ?? [], async (spec, args, options) => {
     const context = createContext(streams, options['json'] === true, options['color'] as ColorMode);
     status = await spec.run({ args, options, context });
   });

@@ -2,15 +2,22 @@
 import { EXIT_MEANINGS } from '../explain/failure.ts';
 import { COMMANDS } from './all.ts';
 import { allOptionsOf, COMMON_OPTIONS } from './program.ts';
-import type { CommandSpec, OptionSpec } from './spec.ts';
+import type { CommandSpec, OptionSpec, ReferenceTable } from './spec.ts';
 
 const PROGRAM_SUMMARY = 'diagnostics for RDMA devices, connections and management datagrams';
 
 /** File name to contents of every manual page. */
-export function manualPages(version: string): ReadonlyMap<string, string> {
+export async function manualPages(version: string): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['rdmatool.1', programPage(version)],
-    ...COMMANDS.map((spec): [string, string] => [`${pageName(spec)}.1`, commandPage(spec, version)]),
+    ...(await Promise.all(
+      COMMANDS.map(
+        async (spec): Promise<[string, string]> => [
+          `${pageName(spec)}.1`,
+          commandPage(spec, (await spec.reference?.()) ?? [], version),
+        ],
+      ),
+    )),
   ]);
 }
 
@@ -86,7 +93,7 @@ function programPage(version: string): string {
   ]);
 }
 
-function commandPage(spec: CommandSpec, version: string): string {
+function commandPage(spec: CommandSpec, reference: readonly ReferenceTable[], version: string): string {
   const usages = spec.arguments.map(({ usage }) => argumentUsage(usage));
   const dashes = spec.commandAfterDashes ? [usages[0] ?? '', bold('--'), ...usages.slice(1)] : usages;
   return page([
@@ -109,6 +116,12 @@ function commandPage(spec: CommandSpec, version: string): string {
       ]),
     ).slice(spec.arguments.length === 0 ? 1 : 0),
     ...section('OPTIONS', ...optionLines(Object.values(allOptionsOf(spec)))),
+    ...reference.flatMap(({ title, rows }) =>
+      section(
+        title.toUpperCase(),
+        ...rows.flatMap(([word, meaning]) => ['.TP', bold(word), `${escapeRoff(meaning)}.`]),
+      ),
+    ),
     ...exitSection(),
     ...section(
       'EXAMPLES',

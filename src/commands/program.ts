@@ -1,7 +1,14 @@
 /** From the declared commands to a parser: commander's part of the command line. */
 import { Command, Option } from 'commander';
 import { COMMANDS, GROUPS } from './all.ts';
-import { COLOR, type CommandSpec, JSON_FLAG, type OptionSpecs, type OptionValues } from './spec.ts';
+import {
+  COLOR,
+  type CommandSpec,
+  JSON_FLAG,
+  type OptionSpecs,
+  type OptionValues,
+  type ReferenceTable,
+} from './spec.ts';
 
 /** What is done with a command once the command line has been understood. */
 export type Dispatch = (
@@ -20,7 +27,11 @@ export const allOptionsOf = (spec: CommandSpec): OptionSpecs => ({ ...spec.optio
  * The parser. Only the command that the arguments name gets its options and help: declaring those of all
  * commands would cost every start.
  */
-export function buildProgram(argv: readonly string[], dispatch: Dispatch): Command {
+export function buildProgram(
+  argv: readonly string[],
+  reference: readonly ReferenceTable[],
+  dispatch: Dispatch,
+): Command {
   const named = commandNamedBy(argv);
   const program = new Command('rdmatool')
     .description('Diagnostics for RDMA: devices, connections and management datagrams')
@@ -42,7 +53,7 @@ export function buildProgram(argv: readonly string[], dispatch: Dispatch): Comma
       groups.set(first, parent);
     }
     const command = parent.command(spec.path.at(-1) ?? '').summary(spec.summary);
-    if (spec === named) declare(command, spec, dispatch);
+    if (spec === named) declare(command, spec, reference, dispatch);
   }
   return program;
 }
@@ -53,7 +64,12 @@ export function commandNamedBy(argv: readonly string[]): CommandSpec | undefined
   return COMMANDS.find((spec) => spec.path.every((word, index) => words[index] === word));
 }
 
-function declare(command: Command, spec: CommandSpec, dispatch: Dispatch): void {
+function declare(
+  command: Command,
+  spec: CommandSpec,
+  reference: readonly ReferenceTable[],
+  dispatch: Dispatch,
+): void {
   command.description(`${spec.summary}.`);
   for (const argument of spec.arguments) command.argument(argument.usage, argument.description);
   const options = Object.entries(allOptionsOf(spec));
@@ -67,11 +83,16 @@ function declare(command: Command, spec: CommandSpec, dispatch: Dispatch): void 
     if (option.choices) declared.default(option.initial);
     command.addOption(declared);
   }
-  command.addHelpText('after', () => examplesText(spec));
+  command.addHelpText('after', () => `${reference.map(referenceText).join('')}${examplesText(spec)}`);
   command.action(async () => {
     // commander names options after their long flag; the specs' keys are the same names.
     await dispatch(spec, command.args, { ...initials, ...command.opts<OptionValues<OptionSpecs>>() });
   });
+}
+
+function referenceText({ title, rows }: ReferenceTable): string {
+  const width = Math.max(...rows.map(([word]) => word.length)) + 2;
+  return `\n${title}:\n${rows.map(([word, meaning]) => `  ${word.padEnd(width)}${meaning}\n`).join('')}`;
 }
 
 function examplesText(spec: CommandSpec): string {

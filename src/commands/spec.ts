@@ -90,6 +90,12 @@ export interface Example {
   readonly does: string;
 }
 
+/** Words that an option takes, each with what it stands for. */
+export interface ReferenceTable {
+  readonly title: string;
+  readonly rows: ReadonlyArray<readonly [word: string, meaning: string]>;
+}
+
 /** What a command's action gets. */
 export interface Invocation<O extends OptionSpecs> {
   /** Positional arguments; a variadic one is spread. */
@@ -128,6 +134,8 @@ export interface CommandSpec<O extends OptionSpecs = OptionSpecs> {
   readonly examples: readonly Example[];
   /** Manual pages to read on, as `ibv_devinfo(1)`. */
   readonly seeAlso: readonly string[];
+  /** Tables of words that the options take, for help and manual; loaded only for them. */
+  readonly reference?: () => Promise<readonly ReferenceTable[]>;
   /** The last argument is another program's command line, and stands after `--`. */
   readonly commandAfterDashes?: boolean;
   /** What `--json` prints when the command fails before it has a result. */

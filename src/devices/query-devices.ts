@@ -55,16 +55,20 @@ export async function queryDevices(
 
 /** The failure of the whole: the one that every device has, or that some have failed; null where none has. */
 function overall(devices: readonly Device[]): FailureJson | null {
-  const errors = devices.map((device) => device.error).filter((error) => error !== null);
-  const [first] = errors;
+  const failed = devices.flatMap(({ name, error }) => (error === null ? [] : [{ name, error }]));
+  const [first] = failed;
   if (first === undefined) return null;
-  if (devices.length === 1) return first;
-  const names = devices.filter((device) => device.error !== null).map((device) => device.name);
-  const sameForAll = names.length === devices.length && errors.every((error) => error.code === first.code);
+  if (devices.length === 1) return first.error;
+  const count = `${failed.length} of ${devices.length} devices failed`;
+  if (failed.length === 1) {
+    const { message, hint, errno } = first.error;
+    return new Failure('SOME_DEVICES_FAILED', `${count}: ${message}`, hint, { errno }).toJSON();
+  }
+  const sameCode = failed.every(({ error }) => error.code === first.error.code);
   return new Failure(
-    sameForAll ? first.code : 'SOME_DEVICES_FAILED',
-    `${names.length} of ${devices.length} devices failed: ${names.join(', ')}`,
-    sameForAll ? first.hint : 'the error of each device says what to do',
-    { errno: sameForAll ? first.errno : null },
+    sameCode && failed.length === devices.length ? first.error.code : 'SOME_DEVICES_FAILED',
+    `${count}: ${failed.map(({ name }) => name).join(', ')}${sameCode ? `; the first: ${first.error.message}` : ''}`,
+    sameCode ? first.error.hint : 'rdmatool query-device NAME says why, for each',
+    { errno: sameCode ? first.error.errno : null },
   ).toJSON();
 }

@@ -27,7 +27,13 @@ export interface RenderOptions {
   readonly width: number | null;
 }
 
-const textOf = (cell: Cell): string => (typeof cell === 'string' ? cell : cell.text);
+/** Texts from a fabric or from sysfs may carry escape codes; a terminal must not obey them. */
+const textOf = (cell: Cell): string =>
+  (typeof cell === 'string' ? cell : cell.text).replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    /[\u0000-\u001f\u007f-\u009f]/g,
+    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
 const toneOf = (cell: Cell): Tone => (typeof cell === 'string' ? 'plain' : cell.tone);
 
 /** Blocks as text for people, with a newline at the end of each line. */

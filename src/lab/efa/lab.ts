@@ -137,8 +137,12 @@ function wantedDevices({ instance, devices = [] }: EfaLabOptions): WantedDevice[
         `known: ${EFA_INSTANCES.map(({ name }) => name).join(', ')}`,
       );
     }
+    const profiles = new Map<string, Profile>();
     for (const { name, model, changes } of known.devices) {
-      wanted.push({ name, model, profile: readProfile(changes, profileOf(model), instance) });
+      const key = JSON.stringify([model, changes]);
+      const profile = profiles.get(key) ?? readProfile(changes, profileOf(model), instance);
+      profiles.set(key, profile);
+      wanted.push({ name, model, profile });
     }
   }
   const specifications = instance === undefined && devices.length === 0 ? [DEFAULT_DEVICE] : devices;

@@ -22,7 +22,8 @@ import { GidType } from '../../abi/verbs-codes.ts';
 import type { Codec } from '../../layout/codec.ts';
 import { u32, u64 } from '../../layout/scalar.ts';
 import type { LabDevice } from './device.ts';
-import type { GidProfile, GidTypeName, PortProfile } from './profile.ts';
+import type { DeviceFaults } from './faults.ts';
+import type { GidProfile, GidTypeName, PortProfile, Profile } from './profile.ts';
 import type { BytesOutput, Call, Reply, ReplyDevice } from './reply-file.ts';
 
 const { EACCES, EINVAL, ENODATA, ENOENT, ENOSPC, EOPNOTSUPP, EPERM, EROFS } = constants.errno;
@@ -45,53 +46,69 @@ export function replyDevice(device: LabDevice): ReplyDevice {
   };
 }
 
+/** A method of the device object; a port or index that does not exist is EINVAL. */
+const deviceCall = (method: number, keyAttributes: readonly number[], replies: readonly Reply[]): Call => ({
+  object: UverbsObject.DEVICE,
+  method,
+  keyAttributes,
+  otherwise: EINVAL,
+  replies,
+});
+
 function calls(device: LabDevice): Call[] {
-  const { profile } = device;
-  const deviceCall = (method: number, keyAttributes: readonly number[], replies: readonly Reply[]): Call => ({
-    object: UverbsObject.DEVICE,
-    method,
-    keyAttributes,
-    otherwise: EINVAL,
-    replies,
-  });
-  const speeds = byPort(device, (port) =>
-    port.speed === null
-      ? { errno: EOPNOTSUPP }
-      : { outputs: [value(UverbsAttr.QUERY_PORT_SPEED_RESP, u64, port.speed)] },
-  );
-  const knowsSpeed = profile.ports.some((port) => port.speed !== null);
   return [
     {
       ...deviceCall(UverbsDeviceMethod.INVOKE_WRITE, [UverbsAttr.WRITE_CMD], writeCommands(device)),
       otherwise: EOPNOTSUPP,
     },
-    deviceCall(UverbsDeviceMethod.GET_CONTEXT, [], [getContext(device)]),
-    deviceCall(
-      UverbsDeviceMethod.QUERY_CONTEXT,
-      [],
-      [
-        {
-          key: [],
-          outputs: contextOutputs(
-            device,
-            UverbsAttr.QUERY_CONTEXT_NUM_COMP_VECTORS,
-            UverbsAttr.QUERY_CONTEXT_CORE_SUPPORT,
-          ),
-        },
-      ],
-    ),
-    deviceCall(UverbsDeviceMethod.QUERY_PORT, [UverbsAttr.QUERY_PORT_PORT_NUM], queryPort(device)),
     deviceCall(
       UverbsDeviceMethod.QUERY_GID_ENTRY,
       [UverbsAttr.QUERY_GID_ENTRY_PORT, UverbsAttr.QUERY_GID_ENTRY_GID_INDEX],
       queryGidEntry(device),
     ),
     deviceCall(UverbsDeviceMethod.QUERY_GID_TABLE, [], [queryGidTable(device)]),
+    ...sharedCalls(device.profile, device.faults),
+  ];
+}
+
+const shared = new WeakMap<Profile, Map<string, readonly Call[]>>();
+
+/** The calls whose answers do not tell one device from another of the same profile and faults. */
+function sharedCalls(profile: Profile, faults: DeviceFaults): readonly Call[] {
+  const ofProfile = shared.get(profile) ?? new Map<string, readonly Call[]>();
+  shared.set(profile, ofProfile);
+  const key = `${faults.context} ${faults.delayUs} ${faults.queryPort}`;
+  const known = ofProfile.get(key) ?? makeSharedCalls(profile, faults);
+  ofProfile.set(key, known);
+  return known;
+}
+
+function makeSharedCalls(profile: Profile, faults: DeviceFaults): Call[] {
+  const knowsSpeed = profile.ports.some((port) => port.speed !== null);
+  const context = contextOutputs(
+    profile,
+    UverbsAttr.QUERY_CONTEXT_NUM_COMP_VECTORS,
+    UverbsAttr.QUERY_CONTEXT_CORE_SUPPORT,
+  );
+  return [
+    deviceCall(UverbsDeviceMethod.GET_CONTEXT, [], [getContext(profile, faults)]),
+    deviceCall(UverbsDeviceMethod.QUERY_CONTEXT, [], [{ key: [], outputs: context }]),
+    deviceCall(
+      UverbsDeviceMethod.QUERY_PORT,
+      [UverbsAttr.QUERY_PORT_PORT_NUM],
+      queryPort(profile, faults.queryPort),
+    ),
     // A kernel without the call does not have its number either.
     ...(knowsSpeed
-      ? [deviceCall(UverbsDeviceMethod.QUERY_PORT_SPEED, [UverbsAttr.QUERY_PORT_SPEED_PORT_NUM], speeds)]
+      ? [
+          deviceCall(
+            UverbsDeviceMethod.QUERY_PORT_SPEED,
+            [UverbsAttr.QUERY_PORT_SPEED_PORT_NUM],
+            queryPortSpeed(profile),
+          ),
+        ]
       : []),
-    deviceCall(UverbsDeviceMethod.QUERY_COMP_CNTR_CAPS, [], [queryCompCntrCaps(device)]),
+    deviceCall(UverbsDeviceMethod.QUERY_COMP_CNTR_CAPS, [], [queryCompCntrCaps(profile)]),
     {
       object: UverbsObject.ASYNC_EVENT,
       method: UverbsAsyncEventMethod.ALLOC,
@@ -112,30 +129,27 @@ function value<T>(attribute: number, codec: Codec<T>, content: T): BytesOutput {
 }
 
 /** Ports are counted from 1. */
-function byPort(
-  device: LabDevice,
-  reply: (port: PortProfile, number: number) => Omit<Reply, 'key'>,
-): Reply[] {
-  return device.profile.ports.map((port, index) => ({ key: [index + 1], ...reply(port, index + 1) }));
-}
+const byPort = (profile: Profile, reply: (port: PortProfile) => Omit<Reply, 'key'>): Reply[] =>
+  profile.ports.map((port, index) => ({ key: [index + 1], ...reply(port) }));
 
 // ---------------------------------------------------------------------------------------------- the context
 
 function contextOutputs(
-  device: LabDevice,
+  { context }: Profile,
   vectorsAttribute: number,
   supportAttribute: number,
 ): BytesOutput[] {
-  const { num_comp_vectors, core_support } = device.profile.context;
-  return [value(vectorsAttribute, u32, num_comp_vectors), value(supportAttribute, u64, core_support)];
+  return [
+    value(vectorsAttribute, u32, context.num_comp_vectors),
+    value(supportAttribute, u64, context.core_support),
+  ];
 }
 
-function getContext(device: LabDevice): Reply {
-  const { faults, profile } = device;
+function getContext(profile: Profile, faults: DeviceFaults): Reply {
   const delay = { key: [], delayUs: faults.delayUs ?? 0 };
   if (faults.context !== undefined) return { ...delay, errno: faults.context };
   const outputs = contextOutputs(
-    device,
+    profile,
     UverbsAttr.GET_CONTEXT_NUM_COMP_VECTORS,
     UverbsAttr.GET_CONTEXT_CORE_SUPPORT,
   );
@@ -224,13 +238,20 @@ function queryDevice(device: LabDevice): Reply[] {
 
 // -------------------------------------------------------------------------------------------- ports and GIDs
 
-function queryPort(device: LabDevice): Reply[] {
-  const { queryPort: errno } = device.faults;
-  return byPort(device, ({ query_port: { port_cap_flags2, active_speed_ex, ...legacy_resp } }) => {
+function queryPort(profile: Profile, errno: number | undefined): Reply[] {
+  return byPort(profile, ({ query_port: { port_cap_flags2, active_speed_ex, ...legacy_resp } }) => {
     if (errno !== undefined) return { errno };
     const bytes = ibUverbsQueryPortRespEx.encode({ legacy_resp, port_cap_flags2, active_speed_ex });
     return { outputs: [{ attribute: UverbsAttr.QUERY_PORT_RESP, bytes }] };
   });
+}
+
+function queryPortSpeed(profile: Profile): Reply[] {
+  return byPort(profile, ({ speed }) =>
+    speed === null
+      ? { errno: EOPNOTSUPP }
+      : { outputs: [value(UverbsAttr.QUERY_PORT_SPEED_RESP, u64, speed)] },
+  );
 }
 
 const GID_TYPE_CODES: { readonly [name in GidTypeName]: number } = {
@@ -285,8 +306,7 @@ function queryGidTable(device: LabDevice): Reply {
   };
 }
 
-function queryCompCntrCaps(device: LabDevice): Reply {
-  const caps = device.profile.comp_cntr_caps;
+function queryCompCntrCaps({ comp_cntr_caps: caps }: Profile): Reply {
   if (caps === null) return { key: [], errno: EOPNOTSUPP };
   return {
     key: [],

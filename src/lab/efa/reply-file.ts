@@ -153,6 +153,7 @@ const HIDDEN_KINDS = { symbol: 0, library: 1, 'library prefix': 2 } as const;
 class Writer {
   readonly #parts: Uint8Array[] = [];
   readonly #places = new Map<string, number>();
+  readonly #calls = new Map<Call, Uint8Array>();
   #end: number;
 
   constructor(start: number) {
@@ -182,6 +183,13 @@ class Writer {
 
   text(value: string): number {
     return this.bytes(Buffer.from(`${value}\0`));
+  }
+
+  /** A call that several devices share is laid down once. */
+  call(call: Call): Uint8Array {
+    const known = this.#calls.get(call) ?? encodeCall(this, call);
+    this.#calls.set(call, known);
+    return known;
   }
 
   concat(header: Uint8Array): Uint8Array {
@@ -232,7 +240,7 @@ function encodeDevice(writer: Writer, device: ReplyDevice): Uint8Array {
     access_error: device.accessErrno,
     open_error: device.openErrno,
     call_count: device.calls.length,
-    calls: writer.table(device.calls.map((call) => encodeCall(writer, call))),
+    calls: writer.table(device.calls.map((call) => writer.call(call))),
   });
 }
 

@@ -8,9 +8,9 @@ import { packageVersion } from '../../../src/package-root.ts';
 
 const MAN = resolve(import.meta.dirname, '../../../man');
 
-describe('the manual pages', () => {
-  const pages = manualPages(packageVersion());
+const pages = await manualPages(packageVersion());
 
+describe('the manual pages', () => {
   it('are there, one for the program and one a command, and no other', () => {
     expect(readdirSync(MAN).sort()).toEqual([...pages.keys()].sort());
   });
