@@ -29,6 +29,7 @@ export interface MachineFaults {
   readonly noModule: boolean;
   readonly noDriver: boolean;
   readonly noDevice: boolean;
+  readonly noNetlink: boolean;
   readonly hiddenSymbols: readonly string[];
   readonly hiddenLibraries: readonly string[];
 }
@@ -206,6 +207,15 @@ const MACHINE_FAULTS: readonly (FaultHelp & {
     },
   },
   {
+    name: 'no-netlink',
+    syntax: 'no-netlink',
+    description: 'the kernel answers no RDMA netlink requests, as before 5.1: libibverbs reads sysfs',
+    apply: (machine, value) => {
+      nothing(value);
+      machine.noNetlink = true;
+    },
+  },
+  {
     name: 'hide-symbol',
     syntax: 'hide-symbol=SYMBOL',
     description: 'dlsym does not find the function, as in an older library',
@@ -238,6 +248,7 @@ export function parseFaults(texts: readonly string[]): Faults {
     noModule: false,
     noDriver: false,
     noDevice: false,
+    noNetlink: false,
     hiddenSymbols: [],
     hiddenLibraries: [],
   };

@@ -4,8 +4,9 @@
  * Preloaded into a program, this library stands between libibverbs and the kernel at three places:
  *   device nodes   open, stat, access and the like of /dev/infiniband/uverbsN
  *   uverbs         ioctl(RDMA_VERBS_IOCTL) on such a node
- *   netlink        socket(NETLINK_RDMA) fails, and libibverbs reads sysfs instead, which SYSFS_PATH moves
+ *   netlink        requests to the RDMA family, which tell what devices there are
  *
+ * sysfs is a tree of files; SYSFS_PATH leads libibverbs there, and paths below /sys/class/infiniband and the like.
  * It only carries bytes. What the devices are, and every answer, is in the reply file that RDMATOOL_LAB_EFA names;
  * reply-file.ts writes it and declares the structures below a second time. Everything else a program does goes on
  * to the next definition of the same function.
@@ -52,6 +53,8 @@ struct reply_file {
 	uint32_t redirects;
 	uint32_t hidden_count;
 	uint32_t hidden;
+	uint32_t netlink_call_count;	/* 0: the kernel has no such family */
+	uint32_t netlink_calls;
 };
 
 struct device {
@@ -68,7 +71,10 @@ struct device {
 
 #define NO_ATTRIBUTE 0xffff
 
-/* One method of the uverbs interface, with the input attributes that choose among its replies. */
+/*
+ * One method of the uverbs interface, with the input attributes that choose among its replies; or a netlink request,
+ * its type as the object, whether it is a dump as the method.
+ */
 struct call {
 	uint16_t object;
 	uint16_t method;
@@ -119,7 +125,7 @@ struct hidden {
 	uint32_t name;
 };
 
-_Static_assert(sizeof(struct reply_file) == 40, "as in reply-file.ts");
+_Static_assert(sizeof(struct reply_file) == 48, "as in reply-file.ts");
 _Static_assert(sizeof(struct device) == 36, "as in reply-file.ts");
 _Static_assert(sizeof(struct call) == 20, "as in reply-file.ts");
 _Static_assert(sizeof(struct reply) == 40, "as in reply-file.ts");
@@ -350,7 +356,7 @@ static const struct device *device_of_descriptor(int fd)
 	if (fd < 0 || fd >= DESCRIPTORS)
 		return NULL;
 	device = atomic_load_explicit(&descriptors[fd].device, memory_order_acquire);
-	return device ? &devices(lab())[device - 1] : NULL;
+	return device && device <= lab()->device_count ? &devices(lab())[device - 1] : NULL;
 }
 
 /* A descriptor can be closed in ways that are not interposed; its number then names another file. */
@@ -465,12 +471,12 @@ static uint64_t input_value(struct ib_uverbs_ioctl_hdr *message, uint16_t id)
 	return value;
 }
 
-static const struct call *find_call(const struct device *device, const struct ib_uverbs_ioctl_hdr *message)
+static const struct call *find_call(uint32_t calls, uint32_t count, uint16_t object, uint16_t method)
 {
-	const struct call *call = at(lab(), device->calls);
+	const struct call *call = at(lab(), calls);
 
-	for (uint32_t i = 0; i < device->call_count; i++, call++)
-		if (call->object == message->object_id && call->method == message->method_id)
+	for (uint32_t i = 0; i < count; i++, call++)
+		if (call->object == object && call->method == method)
 			return call;
 	return NULL;
 }
@@ -589,7 +595,7 @@ static int answer(int fd, const struct device *device, struct ib_uverbs_ioctl_hd
 
 	if (message->length != sizeof(*message) + message->num_attrs * sizeof(message->attrs[0]))
 		return fail(EINVAL);
-	call = find_call(device, message);
+	call = find_call(device->calls, device->call_count, message->object_id, message->method_id);
 	/* libibverbs then tries the write command of the same purpose. */
 	if (!call)
 		return fail(EPROTONOSUPPORT);
@@ -611,6 +617,165 @@ static int answer(int fd, const struct device *device, struct ib_uverbs_ioctl_hd
 		return -1;
 	errno = saved;
 	return 0;
+}
+
+/* --------------------------------------------------------------------------------------- netlink requests */
+
+/*
+ * Behind a socket of the RDMA family is one of the family for messages between programs. Its answers are sent to the
+ * socket itself, so that every way to wait and to receive works without being interposed.
+ */
+#define NETLINK_SOCKET UINT32_MAX
+#define DATAGRAM 4096
+
+static bool is_netlink(int fd)
+{
+	return fd >= 0 && fd < DESCRIPTORS &&
+	       atomic_load_explicit(&descriptors[fd].device, memory_order_acquire) == NETLINK_SOCKET;
+}
+
+static int open_netlink(int type)
+{
+	int fd, room = 1 << 20;
+
+	if (lab()->netlink_call_count == 0)
+		return fail(EPROTONOSUPPORT);
+	fd = CHAIN(-1, socket, AF_NETLINK, type, NETLINK_USERSOCK);
+	if (fd < 0 || fd >= DESCRIPTORS) {
+		if (fd >= 0)
+			CHAIN(-1, close, fd);
+		return fail(EPROTONOSUPPORT);
+	}
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	set_descriptor(fd, NETLINK_SOCKET);
+	return fd;
+}
+
+/* The content of an attribute of up to 8 bytes, as a number. */
+static uint64_t netlink_value(const struct nlmsghdr *request, uint16_t id)
+{
+	const char *next = (const char *)NLMSG_DATA(request);
+	size_t left = request->nlmsg_len - NLMSG_LENGTH(0);
+	uint64_t value = 0;
+
+	while (id != NO_ATTRIBUTE && left >= NLA_HDRLEN) {
+		const struct nlattr *attribute = (const void *)next;
+		size_t length = attribute->nla_len, step = NLA_ALIGN(length);
+
+		if (length < NLA_HDRLEN || length > left)
+			break;
+		if ((attribute->nla_type & NLA_TYPE_MASK) == id && length - NLA_HDRLEN <= sizeof(value)) {
+			memcpy(&value, next + NLA_HDRLEN, length - NLA_HDRLEN);
+			break;
+		}
+		if (step >= left)
+			break;
+		next += step;
+		left -= step;
+	}
+	return value;
+}
+
+struct answers {
+	int fd;
+	struct sockaddr_nl self;
+	const struct nlmsghdr *request;
+	uint32_t used;
+	_Alignas(struct nlmsghdr) char buffer[DATAGRAM];
+};
+
+static void send_answers(struct answers *answers)
+{
+	if (answers->used)
+		CHAIN(-1, sendto, answers->fd, answers->buffer, answers->used, MSG_DONTWAIT,
+		      (const struct sockaddr *)&answers->self, sizeof(answers->self));
+	answers->used = 0;
+}
+
+static void add_answer(struct answers *answers, uint16_t type, uint16_t flags, const void *content, uint32_t length)
+{
+	struct nlmsghdr *message;
+	uint32_t size = NLMSG_SPACE(length);
+
+	if (size > DATAGRAM)
+		return;
+	if (answers->used + size > DATAGRAM)
+		send_answers(answers);
+	message = (struct nlmsghdr *)(answers->buffer + answers->used);
+	memset(message, 0, size);
+	message->nlmsg_len = NLMSG_LENGTH(length);
+	message->nlmsg_type = type;
+	message->nlmsg_flags = flags;
+	message->nlmsg_seq = answers->request->nlmsg_seq;
+	message->nlmsg_pid = answers->self.nl_pid;
+	memcpy(NLMSG_DATA(message), content, length);
+	answers->used += size;
+}
+
+static void answer_request(struct answers *answers)
+{
+	const struct nlmsghdr *request = answers->request;
+	bool dump = (request->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
+	const struct call *call = find_call(lab()->netlink_calls, lab()->netlink_call_count, request->nlmsg_type, dump);
+	const struct reply *reply = NULL;
+	struct nlmsgerr status = { .error = -EOPNOTSUPP, .msg = *request };
+	const struct output *output;
+	uint64_t key[2];
+	int zero = 0;
+
+	if (call) {
+		for (int i = 0; i < 2; i++)
+			key[i] = netlink_value(request, call->key_attribute[i]);
+		reply = find_reply(call, key);
+		status.error = -(int)(reply ? reply->error : call->otherwise);
+	}
+	if (reply && !reply->error) {
+		output = at(lab(), reply->outputs);
+		for (uint32_t i = 0; i < reply->output_count; i++)
+			add_answer(answers, request->nlmsg_type, dump ? NLM_F_MULTI : 0, at(lab(), output[i].bytes),
+				   output[i].length);
+		if (dump)
+			add_answer(answers, NLMSG_DONE, NLM_F_MULTI, &zero, sizeof(zero));
+	}
+	if (status.error || (!dump && request->nlmsg_flags & NLM_F_ACK))
+		add_answer(answers, NLMSG_ERROR, 0, &status, sizeof(status));
+	send_answers(answers);
+}
+
+/* Takes what a program sends to the kernel through a socket of the family. */
+static ssize_t take_requests(int fd, const char *data, size_t length)
+{
+	struct answers answers = { .fd = fd };
+	socklen_t size = sizeof(answers.self);
+	size_t left = length;
+	int saved = errno;
+
+	if (getsockname(fd, (struct sockaddr *)&answers.self, &size))
+		return -1;
+	if (answers.self.nl_pid == 0) {
+		/* The kernel gives a socket its number at the first sending. */
+		answers.self.nl_family = AF_NETLINK;
+		size = sizeof(answers.self);
+		if (bind(fd, (struct sockaddr *)&answers.self, size) ||
+		    getsockname(fd, (struct sockaddr *)&answers.self, &size))
+			return -1;
+	}
+	while (left >= NLMSG_HDRLEN) {
+		const struct nlmsghdr *request = (const void *)data;
+		size_t step;
+
+		if (request->nlmsg_len < NLMSG_HDRLEN || request->nlmsg_len > left)
+			break;
+		answers.request = request;
+		answer_request(&answers);
+		step = NLMSG_ALIGN(request->nlmsg_len);
+		if (step >= left)
+			break;
+		data += step;
+		left -= step;
+	}
+	errno = saved;
+	return (ssize_t)length;
 }
 
 /* ---------------------------------------------------------------------- interposed: opening and closing */
@@ -720,8 +885,30 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 EXPORT int socket(int domain, int type, int protocol)
 {
 	if (domain == AF_NETLINK && protocol == NETLINK_RDMA && lab() != &no_devices)
-		return fail(EPROTONOSUPPORT);
-	return CHAIN(-1, socket, domain, type, protocol);
+		return open_netlink(type);
+	return opened_elsewhere(CHAIN(-1, socket, domain, type, protocol));
+}
+
+/* Requests come in one piece, whether through libnl or through libmnl. */
+EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	if (is_netlink(fd) && message->msg_iovlen == 1)
+		return take_requests(fd, message->msg_iov[0].iov_base, message->msg_iov[0].iov_len);
+	return CHAIN(-1, sendmsg, fd, message, flags);
+}
+
+EXPORT ssize_t sendto(int fd, const void *data, size_t length, int flags, const struct sockaddr *to, socklen_t size)
+{
+	if (is_netlink(fd))
+		return take_requests(fd, data, length);
+	return CHAIN(-1, sendto, fd, data, length, flags, to, size);
+}
+
+EXPORT ssize_t send(int fd, const void *data, size_t length, int flags)
+{
+	if (is_netlink(fd))
+		return take_requests(fd, data, length);
+	return CHAIN(-1, send, fd, data, length, flags);
 }
 
 /* ---------------------------------------------------------------------------- interposed: status of files */

@@ -12,7 +12,8 @@ import { type LabDevice, labDevice } from './device.ts';
 import { EFA_FAULTS, type FaultHelp, type Faults, parseFaults } from './faults.ts';
 import { EFA_INSTANCES, findInstance } from './instances.ts';
 import { interposer } from './interposer.ts';
-import { EFA_MODELS, findModel } from './models.ts';
+import { EFA_MODELS, findModel, modelProfile } from './models.ts';
+import { netlinkCalls } from './netlink.ts';
 import { isAllKnown, type Profile } from './profile.ts';
 import { EMPTY_PROFILE, printProfile, readProfile } from './profile-json.ts';
 import { replyDevice } from './replies.ts';
@@ -65,6 +66,7 @@ export interface EfaLab {
 
 const DEFAULT_DEVICE = 'rdmap0s6:efa2';
 const MAXIMUM_DEVICES = 256;
+const MODEL_NAMES = EFA_MODELS.map(({ name }) => name).join(', ');
 /** Directories of the real machine in whose place programs find the lab's. */
 const SYSFS_PARTS = [
   'class/infiniband',
@@ -81,19 +83,20 @@ const PROVIDER_DIRECTORY = '/etc/libibverbs.d';
 
 /** The text of a profile file for a model, a part id or another profile file. Throws LabError. */
 export function efaProfileText(model: string): string {
-  return printProfile(profileOf(model));
+  return printProfile(resolveModel(model).profile);
 }
 
-function profileOf(model: string): Profile {
-  const known = findModel(model);
-  if (known) return known;
-  if (!/[./]/.test(model)) {
+/** A model's values, with the name to call it by. */
+function resolveModel(text: string): { readonly model: string; readonly profile: Profile } {
+  const model = findModel(text);
+  if (model !== null) return { model, profile: modelProfile(model) };
+  if (!/[./]/.test(text)) {
     throw usageError(
-      `there is no EFA model ${JSON.stringify(model)}`,
-      `known: ${EFA_MODELS.map(({ name }) => name).join(', ')}, a part id such as 0xefa2, or the path of a profile file`,
+      `there is no EFA model ${JSON.stringify(text)}`,
+      `known: ${MODEL_NAMES}, a part id such as 0xefa2, or the path of a profile file`,
     );
   }
-  return readProfileFile(model);
+  return { model: basename(text), profile: readProfileFile(text) };
 }
 
 function readProfileFile(path: string): Profile {
@@ -111,14 +114,10 @@ function readProfileFile(path: string): Profile {
   const { extends: baseName, ...rest } = json;
   const base = typeof baseName === 'string' ? findModel(baseName) : null;
   if (base === null) {
-    throw new LabError(
-      'bad_profile',
-      `${path}: extends: ${JSON.stringify(baseName)} is not a model`,
-      `known: ${EFA_MODELS.map(({ name }) => name).join(', ')}`,
-      2,
-    );
+    const message = `${path}: extends: ${JSON.stringify(baseName)} is not a model`;
+    throw new LabError('bad_profile', message, `known: ${MODEL_NAMES}`, 2);
   }
-  return readProfile(rest, base, path);
+  return readProfile(rest, modelProfile(base), path);
 }
 
 interface WantedDevice {
@@ -140,18 +139,18 @@ function wantedDevices({ instance, devices = [] }: EfaLabOptions): WantedDevice[
     const profiles = new Map<string, Profile>();
     for (const { name, model, changes } of known.devices) {
       const key = JSON.stringify([model, changes]);
-      const profile = profiles.get(key) ?? readProfile(changes, profileOf(model), instance);
+      const profile = profiles.get(key) ?? readProfile(changes, modelProfile(model), instance);
       profiles.set(key, profile);
       wanted.push({ name, model, profile });
     }
   }
   const specifications = instance === undefined && devices.length === 0 ? [DEFAULT_DEVICE] : devices;
   for (const text of specifications) {
-    const [, name = '', model = ''] = /^([^:]*):(.+)$/s.exec(text) ?? [];
+    const [, name = '', modelText = ''] = /^([^:]*):(.+)$/s.exec(text) ?? [];
     if (!/^[A-Za-z][\w-]{0,62}$/.test(name)) {
       throw usageError(`device ${JSON.stringify(text)}`, 'a device is NAME:MODEL, such as rdmap0s6:efa2');
     }
-    const profile = profileOf(model);
+    const { model, profile } = resolveModel(modelText);
     // libibverbs finds the provider by the name.
     if (profile.provider === 'rxe' && !name.startsWith('rxe')) {
       throw usageError(`device ${JSON.stringify(text)}: the name of an rxe device begins with rxe`);
@@ -159,7 +158,7 @@ function wantedDevices({ instance, devices = [] }: EfaLabOptions): WantedDevice[
     if (profile.provider !== 'rxe' && name.startsWith('rxe')) {
       throw usageError(`device ${JSON.stringify(text)}: a name that begins with rxe is for rxe devices`);
     }
-    wanted.push({ name, model: basename(model), profile });
+    wanted.push({ name, model, profile });
   }
   const names = new Set<string>();
   for (const { name } of wanted) {
@@ -280,7 +279,15 @@ function writeLab(
     redirects.push({ from: PROVIDER_DIRECTORY, to: paths.providers });
     hidden.push({ kind: 'library prefix', name: 'libefa' });
   }
-  writeFileSync(paths.replies, encodeReplyFile({ devices: devices.map(replyDevice), redirects, hidden }));
+  const { noModule, noDriver, noDevice, noNetlink } = machine;
+  const isSilent = noModule || noDriver || noNetlink;
+  const replies = encodeReplyFile({
+    devices: devices.map(replyDevice),
+    redirects,
+    hidden,
+    netlink: isSilent ? [] : netlinkCalls(noDevice ? [] : devices),
+  });
+  writeFileSync(paths.replies, replies);
   symlinkSync(library, paths.library);
   mkdirSync(paths.bin);
   symlinkSync(join(packageRoot(), 'bin/rdmatool.js'), join(paths.bin, 'rdmatool'));

@@ -448,11 +448,14 @@ export const EFA_MODELS: readonly { readonly name: ModelName; readonly descripti
 
 const built = new Map<ModelName, Profile>();
 
-/** The model of a name, or of a part id in decimal or hexadecimal (`efa2`, `0xefa2`, `61346`); else null. */
-export function findModel(text: string): Profile | null {
-  const part = /^(0x[0-9a-f]+|\d+)$/i.test(text) ? hex(Number(text)).slice(2) : text;
-  const name = EFA_MODELS.find((model) => model.name === part)?.name;
-  if (name === undefined) return null;
+/** The model that a text names: `efa2`, or a part id in decimal or hexadecimal (`0xefa2`, `61346`); else null. */
+export function findModel(text: string): ModelName | null {
+  const name = /^(0x[0-9a-f]+|\d+)$/i.test(text) ? Number(text).toString(16) : text;
+  return EFA_MODELS.find((model) => model.name === name)?.name ?? null;
+}
+
+/** The values of a model. */
+export function modelProfile(name: ModelName): Profile {
   const known = built.get(name) ?? readProfile(MODELS[name].json, EMPTY_PROFILE, `model ${name}`);
   built.set(name, known);
   return known;

@@ -22,8 +22,10 @@ const fileHeader = struct(
     redirects: u32,
     hidden_count: u32,
     hidden: u32,
+    netlink_call_count: u32,
+    netlink_calls: u32,
   },
-  { size: 40 },
+  { size: 48 },
 );
 const deviceRecord = struct(
   'device',
@@ -145,6 +147,11 @@ export interface ReplyFile {
   /** Paths that the program finds elsewhere, with all that is below them. */
   readonly redirects: readonly { readonly from: string; readonly to: string }[];
   readonly hidden: readonly Hidden[];
+  /**
+   * Answers to netlink requests: the object is the message type, the method 1 for a dump; each output is one message.
+   * None: the kernel does not know the family.
+   */
+  readonly netlink: readonly Call[];
 }
 
 const HIDDEN_KINDS = { symbol: 0, library: 1, 'library prefix': 2 } as const;
@@ -198,7 +205,7 @@ class Writer {
 }
 
 /** The file's bytes. */
-export function encodeReplyFile({ devices, redirects, hidden }: ReplyFile): Uint8Array {
+export function encodeReplyFile({ devices, redirects, hidden, netlink }: ReplyFile): Uint8Array {
   const writer = new Writer(fileHeader.size);
   const placed = {
     devices: writer.table(devices.map((device) => encodeDevice(writer, device))),
@@ -216,6 +223,7 @@ export function encodeReplyFile({ devices, redirects, hidden }: ReplyFile): Uint
         hiddenRecord.encode({ kind: HIDDEN_KINDS[kind], name: writer.text(name) }),
       ),
     ),
+    netlink_calls: writer.table(netlink.map((call) => encodeCall(writer, call))),
   };
   return writer.concat(
     fileHeader.encode({
@@ -226,6 +234,7 @@ export function encodeReplyFile({ devices, redirects, hidden }: ReplyFile): Uint
       device_count: devices.length,
       redirect_count: redirects.length,
       hidden_count: hidden.length,
+      netlink_call_count: netlink.length,
     }),
   );
 }

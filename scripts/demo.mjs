@@ -1,0 +1,55 @@
+// @ts-check
+// Runs rdmatool's main jobs, in the labs where this machine has no hardware, and shows what they print.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const RDMATOOL = fileURLToPath(new URL('../bin/rdmatool.js', import.meta.url));
+
+/** What is shown, the arguments after `rdmatool`, and the exit status that belongs to it. */
+const JOBS = /** @type {const} */ ([
+  ['What is here, and what to do next', [], 0],
+  ['What an EFA card can do', ['lab', 'run', 'efa', '--', 'rdmatool', 'query-device'], 0],
+  [
+    'The 32 cards of a p5.48xlarge, a line each',
+    ['lab', 'run', 'efa', '--instance', 'p5.48xlarge', '--', 'rdmatool', 'list'],
+    0,
+  ],
+  [
+    'Two cards, one of which may not be opened: it does not hide the other',
+    [
+      ...['lab', 'run', 'efa', '--device', 'rdmap0s6:efa2', '--device', 'rdmap16s27:efa0'],
+      ...['--fault', 'rdmap16s27:open=EACCES', '--', 'rdmatool', 'query-device'],
+    ],
+    1,
+  ],
+  [
+    'A card whose provider library is not installed',
+    ['lab', 'run', 'efa', '--fault', 'no-provider', '--', 'rdmatool', 'query-device'],
+    69,
+  ],
+  [
+    'The same for a script: JSON that fits `rdmatool schema list`, on failure too',
+    ['lab', 'run', 'efa', '--fault', 'rdmap0s6:no-node', '--', 'rdmatool', 'list', '--json'],
+    69,
+  ],
+  [
+    'Another program in the lab: the unmodified ibv_devinfo',
+    ['lab', 'run', 'efa', '--device', 'rdmap0s6:efa1', '--', 'ibv_devinfo'],
+    0,
+  ],
+]);
+
+let wrong = 0;
+for (const [title, args, expected] of JOBS) {
+  process.stdout.write(`\n== ${title}\n$ rdmatool ${args.join(' ')}\n`);
+  const { status, error } = spawnSync(process.execPath, [RDMATOOL, ...args], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const asExpected = status === expected;
+  if (!asExpected) wrong++;
+  process.stdout.write(
+    `-- exit status ${status ?? error?.message}${asExpected ? '' : `, expected ${expected}`}\n`,
+  );
+}
+process.stdout.write(`\n${JOBS.length - wrong} of ${JOBS.length} jobs ended as they should.\n`);
+process.exitCode = wrong === 0 ? 0 : 1;
