@@ -1,5 +1,6 @@
 import {
   accessSync,
+  chmodSync,
   constants,
   mkdtempSync,
   readdirSync,
@@ -50,6 +51,8 @@ export class TemporaryTree {
     }
     this.path = realpathSync(mkdtempSync(join(temporaryBase(), `rdmatool-${purpose}-`)));
     alive.add(this.path);
+    // For programs that go on as another user.
+    chmodSync(this.path, 0o755);
   }
 
   /** Removes it; once is enough. */

@@ -17,8 +17,8 @@ export interface LabDevice {
   readonly faults: DeviceFaults;
   readonly nodeGuid: bigint;
   readonly sysImageGuid: bigint;
-  /** The GID of a table slot, in bytes. */
-  gid(entry: GidProfile): Uint8Array;
+  /** The GID of a slot in a port's table, in bytes. */
+  gid(port: number, entry: GidProfile): Uint8Array;
   /** PCI address, or null for a virtual device. */
   readonly pciAddress: string | null;
 }
@@ -36,9 +36,9 @@ export function labDevice(name: string, index: number, profile: Profile, faults:
     faults,
     nodeGuid,
     sysImageGuid: profile.sys_image_guid === 'auto' ? nodeGuid : profile.sys_image_guid,
-    gid(entry) {
-      if (entry.gid === 'auto') return identity.linkLocalGid;
-      return entry.gid === 'auto-ipv4' ? identity.ipv4Gid : entry.gid;
+    gid(port, entry) {
+      if (entry.gid === 'auto') return identity.linkLocalGid(port);
+      return entry.gid === 'auto-ipv4' ? identity.ipv4Gid(port) : entry.gid;
     },
     pciAddress: profile.sysfs.pci && pciAddress(profile.sysfs.pci.address, name, index),
   };

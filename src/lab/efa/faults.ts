@@ -80,7 +80,7 @@ const DEVICE_FAULTS: readonly DeviceFault[] = [
   {
     name: 'open',
     syntax: 'NAME:open=ERRNO',
-    description: 'opening the device node fails; with EACCES the node is root’s alone (mode 0600)',
+    description: 'opening the device node fails; with EACCES the node is for root alone (mode 0600)',
     read: (value) => ({ open: errnoOf(value) }),
   },
   {

@@ -5,22 +5,22 @@ import { createHash } from 'node:crypto';
 export interface Identity {
   readonly nodeGuid: bigint;
   /** fe80::/64 with an EUI-64 from a made-up Ethernet address. */
-  readonly linkLocalGid: Uint8Array;
+  linkLocalGid(port: number): Uint8Array;
   /** An address of the network for benchmarks (198.18.0.0/15), as ::ffff:a.b.c.d. */
-  readonly ipv4Gid: Uint8Array;
+  ipv4Gid(port: number): Uint8Array;
 }
 
 /** @param index of the device in its lab, below 65536: it alone makes the numbers different */
 export function identityOf(name: string, index: number): Identity {
-  const hash = createHash('sha256').update(name).digest();
-  const [a = 0, b = 0] = hash;
-  // A locally administered unicast address.
-  const mac = [0x06, a, b, 0x5e, index >> 8, index & 0xff];
-  const eui64 = [(mac[0] ?? 0) ^ 0x02, a, b, 0xff, 0xfe, 0x5e, index >> 8, index & 0xff];
-  const guid = [0x02, a, b, 0x5e, 0x00, 0x00, index >> 8, index & 0xff];
+  const [a = 0, b = 0] = createHash('sha256').update(name).digest();
+  const place = [index >> 8, index & 0xff];
+  // An EUI-64 begins with 02 where the address that it is made of is the manufacturer's.
+  const guid = Uint8Array.from([0x02, a, b, 0x5e, 0x00, 0x00, ...place]);
   return {
-    nodeGuid: guid.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n),
-    linkLocalGid: Uint8Array.from([0xfe, 0x80, 0, 0, 0, 0, 0, 0, ...eui64]),
-    ipv4Gid: Uint8Array.from([...Array(10).fill(0), 0xff, 0xff, 198, 18, index >> 8, index & 0xff]),
+    nodeGuid: new DataView(guid.buffer).getBigUint64(0),
+    linkLocalGid: (port) =>
+      Uint8Array.from([0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x04, a, b, 0xff, 0xfe, port, ...place]),
+    ipv4Gid: (port) =>
+      Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 198, 18 + ((port - 1) & 1), ...place]),
   };
 }

@@ -6,7 +6,9 @@
  *   uverbs         ioctl(RDMA_VERBS_IOCTL) on such a node
  *   netlink        requests to the RDMA family, which tell what devices there are
  *
- * sysfs is a tree of files; SYSFS_PATH leads libibverbs there, and paths below /sys/class/infiniband and the like.
+ * sysfs is a tree of files. SYSFS_PATH leads libibverbs there; other programs that ask for /sys/class/infiniband or
+ * the like are led there by the paths of the calls below.
+ *
  * It only carries bytes. What the devices are, and every answer, is in the reply file that RDMATOOL_LAB_EFA names;
  * reply-file.ts writes it and declares the structures below a second time. Everything else a program does goes on
  * to the next definition of the same function.
@@ -30,6 +32,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -141,25 +144,24 @@ static const struct reply_file *map_reply_file(void)
 {
 	const char *path = getenv("RDMATOOL_LAB_EFA");
 	const struct reply_file *file;
-	struct stat status;
-	void *map;
+	void *map = MAP_FAILED;
+	long size;
 	int fd;
 
 	if (!path)
 		return &no_devices;
-	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return &no_devices;
-	status.st_size = syscall(SYS_lseek, fd, 0, SEEK_END);
-	map = MAP_FAILED;
-	if (status.st_size >= (off_t)sizeof(*file))
-		map = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	size = syscall(SYS_lseek, fd, 0, SEEK_END);
+	if (size >= (long)sizeof(*file))
+		map = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
 	syscall(SYS_close, fd);
 	if (map == MAP_FAILED)
 		return &no_devices;
 	file = map;
-	if (memcmp(file->magic, "RDMALAB", 8) || file->version != REPLY_FILE_VERSION || file->size != status.st_size) {
-		munmap(map, status.st_size);
+	if (memcmp(file->magic, "RDMALAB", 8) || file->version != REPLY_FILE_VERSION || file->size != size) {
+		munmap(map, (size_t)size);
 		return &no_devices;
 	}
 	return file;
@@ -339,13 +341,12 @@ static const char *redirected(const char *path, char buffer[PATH_MAX])
 
 /* --------------------------------------------------------------------------------------- open device nodes */
 
-/* What stands behind an open node: any offset can be mapped and gives zeroed memory. */
-#define BACKING_PATH "/dev/zero"
 #define DESCRIPTORS 65536
 
 struct descriptor {
 	_Atomic uint32_t device;	/* its index + 1, or 0 */
 	_Atomic uint32_t counted_calls;
+	_Atomic uint64_t inode;		/* of the file behind the node */
 };
 static struct descriptor descriptors[DESCRIPTORS];
 
@@ -360,20 +361,51 @@ static const struct device *device_of_descriptor(int fd)
 }
 
 /* A descriptor can be closed in ways that are not interposed; its number then names another file. */
-static bool is_backing(const struct stat *status)
+static bool is_behind_node(int fd, uint64_t inode)
 {
-	return S_ISCHR(status->st_mode) && status->st_rdev == makedev(1, 5);
+	return atomic_load_explicit(&descriptors[fd].inode, memory_order_relaxed) == inode;
 }
 
-static void set_descriptor(int fd, uint32_t device)
+static void set_descriptor(int fd, uint32_t device, uint64_t inode)
 {
 	if (fd < 0 || fd >= DESCRIPTORS)
 		return;
 	/* Pages of the table that nothing was written to take no memory. */
 	if (device || atomic_load_explicit(&descriptors[fd].device, memory_order_relaxed)) {
 		atomic_store_explicit(&descriptors[fd].counted_calls, 0, memory_order_relaxed);
+		atomic_store_explicit(&descriptors[fd].inode, inode, memory_order_relaxed);
 		atomic_store_explicit(&descriptors[fd].device, device, memory_order_release);
 	}
+}
+
+/* A system call of its own: the functions are interposed, and their names differ between versions of glibc. */
+static int real_status(int directory, const char *path, struct stat *status, int flags)
+{
+	return (int)syscall(SYS_newfstatat, directory, path, status, flags);
+}
+
+/*
+ * What stands behind an open node: a file without a name in memory, so long that any place can be mapped, and zero
+ * everywhere until it is written.
+ */
+static int open_backing(bool close_on_exec, uint64_t *inode)
+{
+	int fd = (int)syscall(SYS_memfd_create, "uverbs", close_on_exec ? MFD_CLOEXEC : 0);
+	struct rlimit limit;
+	struct stat status;
+	off_t length = (off_t)1 << 62;
+
+	if (fd < 0)
+		return fd;
+	/* Growing a file beyond the limit would be a signal. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < (rlim_t)length)
+		length = (off_t)limit.rlim_cur;
+	if (ftruncate(fd, length) || real_status(fd, "", &status, AT_EMPTY_PATH)) {
+		CHAIN(-1, close, fd);
+		return -1;
+	}
+	*inode = status.st_ino;
+	return fd;
 }
 
 /* The node belongs to user and group 0. Root may do everything but execute. */
@@ -387,6 +419,7 @@ static bool permitted(const struct device *device, uid_t user, gid_t group, uint
 static int open_node(const struct device *device, int flags)
 {
 	uint32_t wanted = (flags & O_ACCMODE) == O_RDONLY ? R_OK : (flags & O_ACCMODE) == O_WRONLY ? W_OK : R_OK | W_OK;
+	uint64_t inode;
 	int fd;
 
 	if (device->node_error)
@@ -395,13 +428,13 @@ static int open_node(const struct device *device, int flags)
 		return fail(EACCES);
 	if (device->open_error)
 		return fail((int)device->open_error);
-	fd = CHAIN(-1, openat, AT_FDCWD, BACKING_PATH, flags & (O_ACCMODE | O_CLOEXEC | O_NONBLOCK), 0);
+	fd = open_backing(flags & O_CLOEXEC, &inode);
 	if (fd >= DESCRIPTORS) {
 		CHAIN(-1, close, fd);
 		return fail(EMFILE);
 	}
 	if (fd >= 0)
-		set_descriptor(fd, (uint32_t)(device - devices(lab())) + 1);
+		set_descriptor(fd, (uint32_t)(device - devices(lab())) + 1, inode);
 	return fd;
 }
 
@@ -418,26 +451,33 @@ static int access_node(const struct device *device, int mode, uid_t user, gid_t 
 	return device->access_error ? fail((int)device->access_error) : 0;
 }
 
+/* Nodes have inodes of their own. */
+static ino_t node_inode(const struct device *device)
+{
+	return ((ino_t)device->major << 20 | device->minor) + 1;
+}
+
 static void describe_node(const struct device *device, struct stat *status)
 {
 	status->st_mode = S_IFCHR | device->mode;
 	status->st_rdev = makedev(device->major, device->minor);
+	status->st_nlink = 1;
 	status->st_uid = 0;
 	status->st_gid = 0;
-	/* Nodes differ from one another and from the file behind them. */
-	status->st_ino = ((ino_t)device->major << 20 | device->minor) + 1;
+	status->st_size = 0;
+	status->st_blocks = 0;
+	status->st_ino = node_inode(device);
 }
+
+/* Another node gives what all nodes of /dev have in common. */
+#define OTHER_NODE "/dev/null"
 
 static int stat_node(const struct device *device, struct stat *status)
 {
 	if (device->node_error)
 		return fail((int)device->node_error);
-#ifdef SYS_newfstatat
-	if (syscall(SYS_newfstatat, AT_FDCWD, BACKING_PATH, status, 0))
+	if (real_status(AT_FDCWD, OTHER_NODE, status, 0))
 		return -1;
-#else
-#error "the labs are for 64-bit Linux on x86-64 and arm64"
-#endif
 	describe_node(device, status);
 	return 0;
 }
@@ -446,7 +486,7 @@ static void describe_descriptor(int fd, struct stat *status)
 {
 	const struct device *device = device_of_descriptor(fd);
 
-	if (device && is_backing(status))
+	if (device && is_behind_node(fd, status->st_ino))
 		describe_node(device, status);
 }
 
@@ -628,15 +668,23 @@ static int answer(int fd, const struct device *device, struct ib_uverbs_ioctl_hd
 #define NETLINK_SOCKET UINT32_MAX
 #define DATAGRAM 4096
 
+/* Again, the number may name another socket by now. */
 static bool is_netlink(int fd)
 {
-	return fd >= 0 && fd < DESCRIPTORS &&
-	       atomic_load_explicit(&descriptors[fd].device, memory_order_acquire) == NETLINK_SOCKET;
+	socklen_t size = sizeof(int);
+	int domain = 0, saved = errno;
+
+	if (fd < 0 || fd >= DESCRIPTORS ||
+	    atomic_load_explicit(&descriptors[fd].device, memory_order_acquire) != NETLINK_SOCKET)
+		return false;
+	getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
+	errno = saved;
+	return domain == AF_NETLINK;
 }
 
 static int open_netlink(int type)
 {
-	int fd, room = 1 << 20;
+	int fd;
 
 	if (lab()->netlink_call_count == 0)
 		return fail(EPROTONOSUPPORT);
@@ -646,8 +694,7 @@ static int open_netlink(int type)
 			CHAIN(-1, close, fd);
 		return fail(EPROTONOSUPPORT);
 	}
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
-	set_descriptor(fd, NETLINK_SOCKET);
+	set_descriptor(fd, NETLINK_SOCKET, 0);
 	return fd;
 }
 
@@ -748,8 +795,10 @@ static ssize_t take_requests(int fd, const char *data, size_t length)
 	struct answers answers = { .fd = fd };
 	socklen_t size = sizeof(answers.self);
 	size_t left = length;
-	int saved = errno;
+	int saved = errno, room = 1 << 20;
 
+	/* All answers wait in the socket; libnl makes less room. */
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
 	if (getsockname(fd, (struct sockaddr *)&answers.self, &size))
 		return -1;
 	if (answers.self.nl_pid == 0) {
@@ -795,7 +844,7 @@ static ssize_t take_requests(int fd, const char *data, size_t length)
 /* A descriptor of another file may have the number of a node that was closed unseen. */
 static int opened_elsewhere(int fd)
 {
-	set_descriptor(fd, 0);
+	set_descriptor(fd, 0, 0);
 	return fd;
 }
 
@@ -865,21 +914,25 @@ EXPORT int __openat64_2(int directory, const char *path, int flags)
 EXPORT int close(int fd)
 {
 	/* Before the number is free for another thread. */
-	set_descriptor(fd, 0);
+	set_descriptor(fd, 0, 0);
 	return CHAIN(-1, close, fd);
 }
 
 EXPORT int ioctl(int fd, unsigned long request, ...)
 {
-	const struct device *device;
+	const struct device *device = device_of_descriptor(fd);
+	struct stat status;
 	va_list rest;
 	void *argument;
 
 	va_start(rest, request);
 	argument = va_arg(rest, void *);
 	va_end(rest);
-	device = request == RDMA_VERBS_IOCTL ? device_of_descriptor(fd) : NULL;
-	return device ? answer(fd, device, argument) : CHAIN(-1, ioctl, fd, request, argument);
+	if (device && request == RDMA_VERBS_IOCTL)
+		return answer(fd, device, argument);
+	if (device && real_status(fd, "", &status, AT_EMPTY_PATH) == 0 && is_behind_node(fd, status.st_ino))
+		return fail(ENOTTY);
+	return CHAIN(-1, ioctl, fd, request, argument);
 }
 
 EXPORT int socket(int domain, int type, int protocol)
@@ -1042,9 +1095,12 @@ static void describe_node_x(const struct device *device, struct statx *status)
 	status->stx_mode = (uint16_t)(S_IFCHR | device->mode);
 	status->stx_rdev_major = device->major;
 	status->stx_rdev_minor = device->minor;
+	status->stx_nlink = 1;
 	status->stx_uid = 0;
 	status->stx_gid = 0;
-	status->stx_ino = ((ino_t)device->major << 20 | device->minor) + 1;
+	status->stx_size = 0;
+	status->stx_blocks = 0;
+	status->stx_ino = node_inode(device);
 }
 
 EXPORT int statx(int directory, const char *path, int flags, unsigned int mask, struct statx *status)
@@ -1056,12 +1112,12 @@ EXPORT int statx(int directory, const char *path, int flags, unsigned int mask, 
 	if (device) {
 		if (device->node_error)
 			return fail((int)device->node_error);
-		result = CHAIN(-1, statx, AT_FDCWD, BACKING_PATH, flags & ~AT_EMPTY_PATH, mask, status);
+		result = CHAIN(-1, statx, AT_FDCWD, OTHER_NODE, flags, mask, status);
 	} else {
 		result = CHAIN(-1, statx, directory, redirected(path, buffer), flags, mask, status);
-		if (means_descriptor(flags, path))
+		if (result == 0 && means_descriptor(flags, path))
 			device = device_of_descriptor(directory);
-		if (result == 0 && device && (status->stx_rdev_major != 1 || status->stx_rdev_minor != 5))
+		if (device && !is_behind_node(directory, status->stx_ino))
 			device = NULL;
 	}
 	if (result == 0 && device)
@@ -1202,6 +1258,14 @@ static _Thread_local bool refused;
 #define JUMP return
 #endif
 
+typedef char *dlerror_function(void);
+
+/* To be looked up before there is an error: each lookup makes the C library forget the one before. */
+static dlerror_function *real_dlerror(void)
+{
+	return NEXT(dlerror);
+}
+
 static bool refuse_library(const char *name)
 {
 	refused = name && is_hidden(name, true);
@@ -1226,6 +1290,7 @@ static bool refuse_symbol(void *handle, const char *name)
 
 EXPORT void *dlopen(const char *name, int flags)
 {
+	real_dlerror();
 	if (refuse_library(name))
 		return NULL;
 	JUMP NEXT(dlopen)(name, flags);
@@ -1233,6 +1298,7 @@ EXPORT void *dlopen(const char *name, int flags)
 
 EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 {
+	real_dlerror();
 	if (refuse_symbol(handle, name))
 		return NULL;
 	JUMP real_dlsym()(handle, name);
@@ -1244,7 +1310,7 @@ EXPORT char *dlerror(void)
 		refused = false;
 		return refusal;
 	}
-	JUMP NEXT(dlerror)();
+	JUMP real_dlerror()();
 }
 
 /* Before the program can change its environment. */

@@ -349,7 +349,7 @@ function rxe() {
       netdevs: [assumed('eth0')],
       driver: observed('rdma_rxe'),
       abi_version: assumed(2),
-      pci: null,
+      pci: observed(null),
     },
   };
 }
@@ -370,72 +370,77 @@ const GIB = 2 ** 30;
 const MODELS = {
   efa0: {
     description: 'EFA 0xefa0, as in c5n: no RDMA read or write, 100 Gb/s',
-    json: efa({
-      part: 0xefa0,
-      gbps: 100,
-      caps: ['CQ_WITH_SGID'],
-      seen: true,
-      device: { max_mr_size: `${2n ** 36n}`, max_mr: 65536, max_sge_rd: 0 },
-      queues: { max_sq_wr: 4096, max_rq_wr: 8192, max_rdma_size: 0 },
-      inlineEx: 0,
-      compCounters: false,
-    }),
+    json: () =>
+      efa({
+        part: 0xefa0,
+        gbps: 100,
+        caps: ['CQ_WITH_SGID'],
+        seen: true,
+        device: { max_mr_size: `${2n ** 36n}`, max_mr: 65536, max_sge_rd: 0 },
+        queues: { max_sq_wr: 4096, max_rq_wr: 8192, max_rdma_size: 0 },
+        inlineEx: 0,
+        compCounters: false,
+      }),
   },
   efa1: {
     description: 'EFA 0xefa1, as in p4d: RDMA read, 100 Gb/s',
-    json: efa({
-      part: 0xefa1,
-      gbps: 100,
-      caps: ['RDMA_READ', 'RNR_RETRY', 'CQ_NOTIFICATIONS', 'CQ_WITH_SGID'],
-      seen: false,
-      device: { max_mr_size: `${2n ** 38n}`, max_mr: 262144, max_sge_rd: 1 },
-      queues: { max_sq_wr: 4096, max_rq_wr: 32768, max_rdma_size: GIB },
-      inlineEx: 0,
-      compCounters: false,
-    }),
+    json: () =>
+      efa({
+        part: 0xefa1,
+        gbps: 100,
+        caps: ['RDMA_READ', 'RNR_RETRY', 'CQ_NOTIFICATIONS', 'CQ_WITH_SGID'],
+        seen: false,
+        device: { max_mr_size: `${2n ** 38n}`, max_mr: 262144, max_sge_rd: 1 },
+        queues: { max_sq_wr: 4096, max_rq_wr: 32768, max_rdma_size: GIB },
+        inlineEx: 0,
+        compCounters: false,
+      }),
   },
   efa2: {
     description: 'EFA 0xefa2, as in p5 and p5en: RDMA read and write, 100 Gb/s',
-    json: efa({
-      part: 0xefa2,
-      gbps: 100,
-      caps: EFA2_CAPS,
-      seen: true,
-      device: { max_mr_size: `${2n ** 40n}`, max_mr: 262144, max_sge_rd: 1 },
-      queues: { max_sq_wr: 4096, max_rq_wr: 32768, max_rdma_size: GIB },
-      inlineEx: 0,
-      compCounters: false,
-    }),
+    json: () =>
+      efa({
+        part: 0xefa2,
+        gbps: 100,
+        caps: EFA2_CAPS,
+        seen: true,
+        device: { max_mr_size: `${2n ** 40n}`, max_mr: 262144, max_sge_rd: 1 },
+        queues: { max_sq_wr: 4096, max_rq_wr: 32768, max_rdma_size: GIB },
+        inlineEx: 0,
+        compCounters: false,
+      }),
   },
   efa3: {
     description: 'EFA 0xefa3: RDMA read and write, 400 Gb/s',
-    json: efa({
-      part: 0xefa3,
-      gbps: 400,
-      caps: EFA2_CAPS,
-      seen: false,
-      device: { max_mr_size: `${2n ** 40n}`, max_mr: 262144, max_sge_rd: 1 },
-      queues: { max_sq_wr: 4096, max_rq_wr: 32768, max_rdma_size: GIB },
-      inlineEx: 48,
-      compCounters: false,
-    }),
+    json: () =>
+      efa({
+        part: 0xefa3,
+        gbps: 400,
+        caps: EFA2_CAPS,
+        seen: false,
+        device: { max_mr_size: `${2n ** 40n}`, max_mr: 262144, max_sge_rd: 1 },
+        queues: { max_sq_wr: 4096, max_rq_wr: 32768, max_rdma_size: GIB },
+        inlineEx: 48,
+        compCounters: false,
+      }),
   },
   efa4: {
     description: 'EFA 0xefa4: as efa3, with completion counters',
-    json: efa({
-      part: 0xefa4,
-      gbps: 400,
-      caps: [...EFA2_CAPS, 'COMP_CNTR', 'SQ_64_BIT_REQ_ID'],
-      seen: false,
-      device: { max_mr_size: `${2n ** 40n}`, max_mr: 262144, max_sge_rd: 1 },
-      queues: { max_sq_wr: 2048, max_rq_wr: 32768, max_rdma_size: GIB },
-      inlineEx: 48,
-      compCounters: true,
-    }),
+    json: () =>
+      efa({
+        part: 0xefa4,
+        gbps: 400,
+        caps: [...EFA2_CAPS, 'COMP_CNTR', 'SQ_64_BIT_REQ_ID'],
+        seen: false,
+        device: { max_mr_size: `${2n ** 40n}`, max_mr: 262144, max_sge_rd: 1 },
+        queues: { max_sq_wr: 2048, max_rq_wr: 32768, max_rdma_size: GIB },
+        inlineEx: 48,
+        compCounters: true,
+      }),
   },
   rxe: {
     description: 'soft RoCE (rdma_rxe), for a device that is not EFA; its name must begin with rxe',
-    json: rxe(),
+    json: rxe,
   },
 } as const;
 
@@ -456,7 +461,7 @@ export function findModel(text: string): ModelName | null {
 
 /** The values of a model. */
 export function modelProfile(name: ModelName): Profile {
-  const known = built.get(name) ?? readProfile(MODELS[name].json, EMPTY_PROFILE, `model ${name}`);
+  const known = built.get(name) ?? readProfile(MODELS[name].json(), EMPTY_PROFILE, `model ${name}`);
   built.set(name, known);
   return known;
 }

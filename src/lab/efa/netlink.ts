@@ -2,29 +2,31 @@
 import { constants } from 'node:os';
 import { NldevAttr, NldevCommand, nldevType, RdmaDriverId } from '../../abi/rdma-netlink.ts';
 import { LinkLayer } from '../../abi/verbs-codes.ts';
-import type { Codec } from '../../layout/codec.ts';
-import { u8, u16, u32, u64 } from '../../layout/scalar.ts';
-import { struct } from '../../layout/struct.ts';
 import type { LabDevice } from './device.ts';
 import type { BytesOutput, Call, Reply } from './reply-file.ts';
 
 const { EINVAL, ENODEV, EOPNOTSUPP } = constants.errno;
 
-const attributeHeader = struct('nlattr', { nla_len: u16, nla_type: u16 }, { size: 4 });
+const HEADER_SIZE = 4;
 
-function attribute(type: number, content: Uint8Array): Uint8Array {
-  const length = attributeHeader.size + content.length;
-  const header = attributeHeader.encode({ nla_len: length, nla_type: type });
-  return Buffer.concat([header, content, new Uint8Array(-length & 3)]);
+/** A `struct nlattr` with its content, padded to 4 bytes. */
+function attribute(type: number, size: number, fill: (content: Buffer) => void): Uint8Array {
+  const whole = Buffer.alloc((HEADER_SIZE + size + 3) & ~3);
+  whole.writeUInt16LE(HEADER_SIZE + size, 0);
+  whole.writeUInt16LE(type, 2);
+  fill(whole.subarray(HEADER_SIZE));
+  return whole;
 }
 
-function integer<T>(type: number, codec: Codec<T>, value: T): Uint8Array {
-  const content = new Uint8Array(codec.size);
-  codec.write(new DataView(content.buffer), 0, value, codec.type);
-  return attribute(type, content);
-}
-
-const text = (type: number, value: string): Uint8Array => attribute(type, Buffer.from(`${value}\0`));
+const u8 = (type: number, value: number): Uint8Array =>
+  attribute(type, 1, (content) => content.writeUInt8(value));
+const u32 = (type: number, value: number): Uint8Array =>
+  attribute(type, 4, (content) => content.writeUInt32LE(value));
+const u64 = (type: number, value: bigint): Uint8Array =>
+  attribute(type, 8, (content) => content.writeBigUInt64LE(value));
+/** With its final NUL. */
+const text = (type: number, value: string): Uint8Array =>
+  attribute(type, Buffer.byteLength(value) + 1, (content) => content.write(value));
 
 /** A text as the key of a reply: its bytes with the final NUL, which must be 8 or fewer, as a number. */
 const textKey = (value: string): bigint => Buffer.from(value.padEnd(8, '\0')).readBigUInt64LE();
@@ -40,7 +42,7 @@ const deviceNumber = (major: number, minor: number): bigint =>
 
 /** Devices have the index of their node. */
 const deviceIdentity = (device: LabDevice): Uint8Array[] => [
-  integer(NldevAttr.DEV_INDEX, u32, device.node),
+  u32(NldevAttr.DEV_INDEX, device.node),
   text(NldevAttr.DEV_NAME, device.name),
 ];
 
@@ -49,12 +51,12 @@ function deviceMessage(device: LabDevice): BytesOutput {
   const isRoce = profile.ports[0]?.query_port.link_layer === LinkLayer.valueOf('ETHERNET');
   return message(
     ...deviceIdentity(device),
-    integer(NldevAttr.PORT_INDEX, u32, profile.ports.length),
-    integer(NldevAttr.CAP_FLAGS, u64, BigInt(profile.query_device.device_cap_flags)),
+    u32(NldevAttr.PORT_INDEX, profile.ports.length),
+    u64(NldevAttr.CAP_FLAGS, BigInt(profile.query_device.device_cap_flags)),
     ...(profile.sysfs.fw_ver === '' ? [] : [text(NldevAttr.FW_VERSION, profile.sysfs.fw_ver)]),
-    integer(NldevAttr.NODE_GUID, u64, device.nodeGuid),
-    integer(NldevAttr.SYS_IMAGE_GUID, u64, device.sysImageGuid),
-    integer(NldevAttr.DEV_NODE_TYPE, u8, Number.parseInt(profile.sysfs.node_type, 10)),
+    u64(NldevAttr.NODE_GUID, device.nodeGuid),
+    u64(NldevAttr.SYS_IMAGE_GUID, device.sysImageGuid),
+    u8(NldevAttr.DEV_NODE_TYPE, Number.parseInt(profile.sysfs.node_type, 10)),
     ...(isRoce ? [text(NldevAttr.DEV_PROTOCOL, 'roce')] : []),
   );
 }
@@ -64,14 +66,11 @@ function portMessages(device: LabDevice): BytesOutput[] {
     const [netdev] = port.gids.filter((entry) => entry.netdev !== null);
     return message(
       ...deviceIdentity(device),
-      integer(NldevAttr.PORT_INDEX, u32, index + 1),
-      integer(NldevAttr.PORT_STATE, u8, port.query_port.state),
-      integer(NldevAttr.PORT_PHYS_STATE, u8, port.query_port.phys_state),
+      u32(NldevAttr.PORT_INDEX, index + 1),
+      u8(NldevAttr.PORT_STATE, port.query_port.state),
+      u8(NldevAttr.PORT_PHYS_STATE, port.query_port.phys_state),
       ...(netdev?.netdev
-        ? [
-            integer(NldevAttr.NDEV_INDEX, u32, netdev.netdev_ifindex),
-            text(NldevAttr.NDEV_NAME, netdev.netdev),
-          ]
+        ? [u32(NldevAttr.NDEV_INDEX, netdev.netdev_ifindex), text(NldevAttr.NDEV_NAME, netdev.netdev)]
         : []),
     );
   });
@@ -79,14 +78,10 @@ function portMessages(device: LabDevice): BytesOutput[] {
 
 const nodeMessage = (device: LabDevice): BytesOutput =>
   message(
-    integer(NldevAttr.CHARDEV, u64, deviceNumber(device.major, device.minor)),
-    integer(NldevAttr.CHARDEV_ABI, u64, BigInt(device.profile.sysfs.abi_version)),
+    u64(NldevAttr.CHARDEV, deviceNumber(device.major, device.minor)),
+    u64(NldevAttr.CHARDEV_ABI, BigInt(device.profile.sysfs.abi_version)),
     text(NldevAttr.CHARDEV_NAME, `uverbs${device.node}`),
-    integer(
-      NldevAttr.UVERBS_DRIVER_ID,
-      u32,
-      device.profile.provider === 'efa' ? RdmaDriverId.EFA : RdmaDriverId.RXE,
-    ),
+    u32(NldevAttr.UVERBS_DRIVER_ID, device.profile.provider === 'efa' ? RdmaDriverId.EFA : RdmaDriverId.RXE),
   );
 
 /** The answers for all devices of a lab. */
@@ -98,35 +93,39 @@ export function netlinkCalls(devices: readonly LabDevice[]): Call[] {
     otherwise: number,
     replies: readonly Reply[],
   ): Call => ({ object: nldevType(command), method: isDump ? 1 : 0, keyAttributes, otherwise, replies });
-  const ports = devices.map((device) => ({ device, messages: portMessages(device) }));
+  const known = devices.map((device) => ({
+    device,
+    whole: deviceMessage(device),
+    ports: portMessages(device),
+  }));
   const system = message(
     // Shared between network namespaces; memory is copied on fork.
-    integer(NldevAttr.SYS_NETNS_MODE, u8, 1),
-    integer(NldevAttr.SYS_COPY_ON_FORK, u8, 1),
+    u8(NldevAttr.SYS_NETNS_MODE, 1),
+    u8(NldevAttr.SYS_COPY_ON_FORK, 1),
   );
   return [
-    call(NldevCommand.GET, true, [], EINVAL, [{ key: [], outputs: devices.map(deviceMessage) }]),
+    call(NldevCommand.GET, true, [], EINVAL, [{ key: [], outputs: known.map(({ whole }) => whole) }]),
     call(
       NldevCommand.GET,
       false,
       [NldevAttr.DEV_INDEX],
       EINVAL,
-      devices.map((device) => ({ key: [device.node], outputs: [deviceMessage(device)] })),
+      known.map(({ device, whole }) => ({ key: [device.node], outputs: [whole] })),
     ),
     call(
       NldevCommand.PORT_GET,
       true,
       [NldevAttr.DEV_INDEX],
       EINVAL,
-      ports.map(({ device, messages }) => ({ key: [device.node], outputs: messages })),
+      known.map(({ device, ports }) => ({ key: [device.node], outputs: ports })),
     ),
     call(
       NldevCommand.PORT_GET,
       false,
       [NldevAttr.DEV_INDEX, NldevAttr.PORT_INDEX],
       EINVAL,
-      ports.flatMap(({ device, messages }) =>
-        messages.map((one, index) => ({ key: [device.node, index + 1], outputs: [one] })),
+      known.flatMap(({ device, ports }) =>
+        ports.map((one, index) => ({ key: [device.node, index + 1], outputs: [one] })),
       ),
     ),
     call(NldevCommand.SYS_GET, false, [], EOPNOTSUPP, [{ key: [], outputs: [system] }]),

@@ -64,11 +64,15 @@ export function leaf<T>(parse: (json: unknown, place: Place) => T, show: (value:
       place.sources.set(place.path, source);
       return parsed;
     },
-    print(value, place) {
-      const source = place.sources.get(place.path) ?? 'given';
-      return source === 'given' ? show(value) : { value: show(value), source };
-    },
+    print: (value, place) => withSource(show(value), place),
   };
+}
+
+/** A value with its source; one that nobody has told of is assumed, from now on. */
+function withSource(value: Json, { sources, path }: Place): Json {
+  const source = sources.get(path) ?? 'assumed';
+  sources.set(path, source);
+  return source === 'given' ? value : { value, source };
 }
 
 function parseSource(json: unknown, place: Place): Source {
@@ -168,11 +172,7 @@ export function nullable<T>(format: Format<T>, whole: T): Format<T | null> {
       place.sources.delete(place.path);
       return format.read(json, base ?? whole, place);
     },
-    print(value, place) {
-      if (value !== null) return format.print(value, place);
-      const source = place.sources.get(place.path) ?? 'given';
-      return source === 'given' ? null : { value: null, source };
-    },
+    print: (value, place) => (value === null ? withSource(null, place) : format.print(value, place)),
   };
 }
 

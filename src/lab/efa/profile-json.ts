@@ -255,6 +255,8 @@ export function readProfile(json: unknown, base: Profile, file: string): Profile
       ? { ...profile, phys_port_cnt: profile.ports.length }
       : profile;
   check(settled, place);
+  // Gives each value a source.
+  profileFormat.print(settled, place);
   return settled;
 }
 

@@ -6,6 +6,7 @@ import {
   efaCreateAhResp,
   efaExQueryDeviceResp,
 } from '../../abi/efa-kernel.ts';
+import { guid } from '../../abi/ib-types.ts';
 import {
   ibUverbsExQueryDeviceResp,
   ibUverbsGidEntry,
@@ -164,29 +165,11 @@ function getContext(profile: Profile, faults: DeviceFaults): Reply {
 
 // ----------------------------------------------------------------------------- commands of the older kind
 
-/** Commands that INVOKE_WRITE carries. What they create is a number and nothing behind it. */
-function writeCommands(device: LabDevice): Reply[] {
-  const isEfa = device.profile.provider === 'efa';
-  const created = (uhw: Uint8Array): BytesOutput[] => [
-    { ...whole(new Uint8Array(u32.size)), serialWords: [0] },
-    // The driver's own number of the object stands in word 1.
-    ...(isEfa ? [{ attribute: UverbsAttr.UHW_OUT, bytes: uhw, serialWords: [1] }] : []),
-  ];
-  const done = (command: number): Reply => ({ key: [command] });
-  return [
-    ...queryDevice(device),
-    { key: [UverbsWriteCommand.ALLOC_PD], outputs: created(efaAllocPdResp.encode({})) },
-    done(UverbsWriteCommand.DEALLOC_PD),
-    { key: [UverbsWriteCommand.CREATE_AH], outputs: created(efaCreateAhResp.encode({})) },
-    done(UverbsWriteCommand.DESTROY_AH),
-    {
-      key: [UverbsWriteCommand.REG_MR],
-      // Handle, lkey and rkey.
-      outputs: [{ ...whole(ibUverbsRegMrResp.encode({})), serialWords: [0, 1, 2] }],
-    },
-    done(UverbsWriteCommand.DEREG_MR),
-  ];
-}
+/** Commands that INVOKE_WRITE carries. */
+const writeCommands = (device: LabDevice): Reply[] => [
+  ...queryDevice(device),
+  ...(device.profile.provider === 'efa' ? EFA_OBJECTS : SOFT_OBJECTS),
+];
 
 /** A core response that the kernel does not shorten. libibverbs probes for INVOKE_WRITE by leaving it out. */
 const whole = (bytes: Uint8Array): BytesOutput => ({
@@ -195,36 +178,70 @@ const whole = (bytes: Uint8Array): BytesOutput => ({
   atLeast: { bytes: bytes.length, errno: ENOSPC },
 });
 
+/** Making and unmaking objects. What is made is a number and nothing behind it. */
+function objectCommands(driverNumbers: boolean): Reply[] {
+  const made = (command: number, driver: Uint8Array): Reply => ({
+    key: [command],
+    outputs: [
+      { ...whole(new Uint8Array(u32.size)), serialWords: [0] },
+      // The driver's own number of the object stands in word 1.
+      ...(driverNumbers ? [{ attribute: UverbsAttr.UHW_OUT, bytes: driver, serialWords: [1] }] : []),
+    ],
+  });
+  return [
+    made(UverbsWriteCommand.ALLOC_PD, efaAllocPdResp.encode({})),
+    { key: [UverbsWriteCommand.DEALLOC_PD] },
+    made(UverbsWriteCommand.CREATE_AH, efaCreateAhResp.encode({})),
+    { key: [UverbsWriteCommand.DESTROY_AH] },
+    {
+      key: [UverbsWriteCommand.REG_MR],
+      // Handle, lkey and rkey.
+      outputs: [{ ...whole(ibUverbsRegMrResp.encode({})), serialWords: [0, 1, 2] }],
+    },
+    { key: [UverbsWriteCommand.DEREG_MR] },
+  ];
+}
+
+const EFA_OBJECTS = objectCommands(true);
+const SOFT_OBJECTS = objectCommands(false);
+
+/** The responses of both query commands for a profile, but for the GUIDs. */
+function queryDeviceBytes(profile: Profile): Uint8Array {
+  const known = encodedQueries.get(profile);
+  if (known) return known;
+  const base = { ...profile.query_device, phys_port_cnt: profile.phys_port_cnt };
+  const bytes = ibUverbsExQueryDeviceResp.encode({ ...profile.query_device_ex, base });
+  encodedQueries.set(profile, bytes);
+  return bytes;
+}
+
+const encodedQueries = new WeakMap<Profile, Uint8Array>();
+
+const RESPONSE_LENGTH = ibUverbsExQueryDeviceResp.offsetOf('response_length');
+const NODE_GUID = ibUverbsQueryDeviceResp.offsetOf('node_guid');
+const SYS_IMAGE_GUID = ibUverbsQueryDeviceResp.offsetOf('sys_image_guid');
+
 function queryDevice(device: LabDevice): Reply[] {
   const { profile, faults } = device;
-  const base = {
-    ...profile.query_device,
-    node_guid: device.nodeGuid,
-    sys_image_guid: device.sysImageGuid,
-    phys_port_cnt: profile.phys_port_cnt,
-  };
+  // The older response is the beginning of the extended one.
+  const bytes = queryDeviceBytes(profile).slice();
+  const view = new DataView(bytes.buffer);
+  guid.write(view, NODE_GUID, device.nodeGuid, 'node_guid');
+  guid.write(view, SYS_IMAGE_GUID, device.sysImageGuid, 'sys_image_guid');
   const extended: BytesOutput = {
     attribute: UverbsAttr.CORE_OUT,
-    bytes: ibUverbsExQueryDeviceResp.encode({ ...profile.query_device_ex, base }),
-    atLeast: {
-      bytes: ibUverbsExQueryDeviceResp.offsetOf('response_length') + u32.size,
-      errno: ENOSPC,
-    },
-    lengthAt: ibUverbsExQueryDeviceResp.offsetOf('response_length'),
-  };
-  const caps = faults.caps ?? profile.efa.query_device.device_caps;
-  const driver: BytesOutput = {
-    attribute: UverbsAttr.UHW_OUT,
-    bytes: efaExQueryDeviceResp.encode({ ...profile.efa.query_device, device_caps: caps }),
+    bytes,
+    atLeast: { bytes: RESPONSE_LENGTH + u32.size, errno: ENOSPC },
+    lengthAt: RESPONSE_LENGTH,
   };
   const isEfa = profile.provider === 'efa';
   const good: Reply = {
     key: [UverbsWriteCommand.EX_QUERY_DEVICE],
-    outputs: isEfa ? [extended, driver] : [extended],
+    outputs: isEfa ? [extended, efaQueryDevice(profile, faults.caps)] : [extended],
   };
-  const older = {
+  const older: Reply = {
     key: [UverbsWriteCommand.QUERY_DEVICE],
-    outputs: [whole(ibUverbsQueryDeviceResp.encode(base))],
+    outputs: [whole(bytes.subarray(0, ibUverbsQueryDeviceResp.size))],
   };
   if (faults.queryDevice === undefined) return [good, older];
   const bad = { errno: faults.queryDevice };
@@ -234,6 +251,14 @@ function queryDevice(device: LabDevice): Reply[] {
     { ...good, ...bad },
     { ...older, ...bad },
   ];
+}
+
+function efaQueryDevice({ efa }: Profile, caps: number | undefined): BytesOutput {
+  const device_caps = caps ?? efa.query_device.device_caps;
+  return {
+    attribute: UverbsAttr.UHW_OUT,
+    bytes: efaExQueryDeviceResp.encode({ ...efa.query_device, device_caps }),
+  };
 }
 
 // -------------------------------------------------------------------------------------------- ports and GIDs
@@ -262,7 +287,7 @@ const GID_TYPE_CODES: { readonly [name in GidTypeName]: number } = {
 
 const gidEntry = (device: LabDevice, port: number, entry: GidProfile): Uint8Array =>
   ibUverbsGidEntry.encode({
-    gid: device.gid(entry),
+    gid: device.gid(port, entry),
     gid_index: entry.index,
     port_num: port,
     gid_type: GID_TYPE_CODES[entry.type],

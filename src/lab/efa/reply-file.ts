@@ -161,6 +161,7 @@ class Writer {
   readonly #parts: Uint8Array[] = [];
   readonly #places = new Map<string, number>();
   readonly #calls = new Map<Call, Uint8Array>();
+  readonly #outputs = new Map<Reply, number>();
   #end: number;
 
   constructor(start: number) {
@@ -196,6 +197,15 @@ class Writer {
   call(call: Call): Uint8Array {
     const known = this.#calls.get(call) ?? encodeCall(this, call);
     this.#calls.set(call, known);
+    return known;
+  }
+
+  /** The place of a reply's outputs; a reply of several calls has them once. */
+  outputs(reply: Reply): number {
+    const known =
+      this.#outputs.get(reply) ??
+      this.table((reply.outputs ?? []).map((output) => encodeOutput(this, output)));
+    this.#outputs.set(reply, known);
     return known;
   }
 
@@ -272,14 +282,13 @@ function encodeCall(writer: Writer, call: Call): Uint8Array {
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function encodeReply(writer: Writer, reply: Reply, key: readonly [bigint, bigint]): Uint8Array {
-  const outputs = reply.outputs ?? [];
   return replyRecord.encode({
     key,
     uses: reply.uses ?? 0,
     delay_us: reply.delayUs ?? 0,
     error: reply.errno ?? 0,
-    output_count: outputs.length,
-    outputs: writer.table(outputs.map((output) => encodeOutput(writer, output))),
+    output_count: reply.outputs?.length ?? 0,
+    outputs: writer.outputs(reply),
   });
 }
 

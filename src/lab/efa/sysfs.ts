@@ -1,6 +1,5 @@
 /** The sysfs tree of simulated devices, as the kernel's RDMA core shows such devices. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { relative } from 'node:path';
 import { fullGidText, guidText } from '../../abi/ib-types.ts';
 import { LinkLayer, LinkSpeed, LinkWidth } from '../../abi/verbs-codes.ts';
 import type { LabDevice } from './device.ts';
@@ -40,16 +39,15 @@ class Tree {
   /** An attribute of each name in one directory; null leaves it out. */
   attributes(path: string, values: { readonly [name: string]: string | number | bigint | null }): void {
     const directory = this.directory(path);
-    for (const [name, value] of Object.entries(values)) {
+    for (const name in values) {
+      const value = values[name];
       if (value !== null) writeFileSync(`${directory}/${name}`, `${value}\n`);
     }
   }
 
   /** A relative link from one place of the tree to another. */
   link(path: string, to: string): void {
-    const slash = path.lastIndexOf('/');
-    const directory = path.slice(0, slash);
-    symlinkSync(relative(directory, to), `${this.directory(directory)}/${path.slice(slash + 1)}`);
+    this.linkOutside(path, `${'../'.repeat(path.split('/').length - 1)}${to}`);
   }
 
   linkOutside(path: string, target: string): void {
@@ -62,6 +60,7 @@ class Tree {
 export function writeSysfs(root: string, devices: readonly LabDevice[], machine: MachineFaults): void {
   mkdirSync(root);
   const tree = new Tree(root);
+  for (const path of ['class', 'module', 'bus/pci/devices']) tree.directory(path);
   const shown = machine.noDevice ? [] : devices;
   const hasCore = !machine.noDriver;
   const hasVerbs = hasCore && !machine.noModule;
@@ -143,7 +142,7 @@ function writeRdmaDevice(tree: Tree, device: LabDevice): void {
   if (sysfs.pci !== null) tree.link(`${directory}/device`, parent);
   if (hw_counters.size > 0) tree.attributes(`${directory}/hw_counters`, Object.fromEntries(hw_counters));
   ports.forEach((port, index) => {
-    writePort(tree, device, port, `${directory}/ports/${index + 1}`);
+    writePort(tree, device, port, index + 1, `${directory}/ports/${index + 1}`);
   });
   tree.link(`class/infiniband/${device.name}`, directory);
 }
@@ -177,7 +176,13 @@ const PHYS_STATE_NAMES = [
   'Phy Test',
 ];
 
-function writePort(tree: Tree, device: LabDevice, port: PortProfile, directory: string): void {
+function writePort(
+  tree: Tree,
+  device: LabDevice,
+  port: PortProfile,
+  number: number,
+  directory: string,
+): void {
   const attributes = port.query_port;
   const linkLayer: { readonly [code: number]: string } = {
     [LinkLayer.valueOf('INFINIBAND')]: 'InfiniBand',
@@ -199,17 +204,22 @@ function writePort(tree: Tree, device: LabDevice, port: PortProfile, directory: 
     `${directory}/pkeys`,
     Object.fromEntries(pkeys.map((pkey, index) => [index, hex(pkey, 4)])),
   );
-  writeGids(tree, device, port, directory);
+  writeGids(tree, port, (entry) => device.gid(number, entry), directory);
   if (port.hw_counters.size > 0) {
     tree.attributes(`${directory}/hw_counters`, Object.fromEntries(port.hw_counters));
   }
 }
 
-function writeGids(tree: Tree, device: LabDevice, port: PortProfile, directory: string): void {
+function writeGids(
+  tree: Tree,
+  port: PortProfile,
+  gidOf: (entry: GidProfile) => Uint8Array,
+  directory: string,
+): void {
   const valid = new Map<number, GidProfile>(port.gids.map((entry) => [entry.index, entry]));
   for (let index = 0; index < port.query_port.gid_tbl_len; index++) {
     const entry = valid.get(index);
-    const gid = entry === undefined ? NO_GID : device.gid(entry);
+    const gid = entry === undefined ? NO_GID : gidOf(entry);
     tree.attributes(`${directory}/gids`, { [index]: fullGidText(gid) });
     const type = entry === undefined || entry.type === 'IB' ? null : entry.type;
     if (type === null) tree.linkOutside(`${directory}/gid_attrs/types/${index}`, READS_EINVAL);
