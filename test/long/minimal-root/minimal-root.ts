@@ -14,6 +14,7 @@ set -e
 root=$1 user=$2 folder=$3
 shift 3
 mount -t proc proc "$root/proc"
+mount -t sysfs -o ro sysfs "$root/sys"
 mount --rbind /dev "$root/dev"
 chroot --userspec="$user" --groups= "$root" env --chdir="$folder" "$@" || exit $?
 `;
