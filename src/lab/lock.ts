@@ -4,9 +4,26 @@ import { closeSync, fstatSync, mkdirSync, openSync, rmSync, statSync } from 'nod
 import { dirname } from 'node:path';
 
 /** A lock that this process holds. */
-export interface Lock {
-  /** Removes the file, too. */
-  release(): void;
+export class Lock {
+  readonly #path: string;
+  #descriptor: number | null;
+
+  constructor(path: string, descriptor: number) {
+    this.#path = path;
+    this.#descriptor = descriptor;
+  }
+
+  get isReleased(): boolean {
+    return this.#descriptor === null;
+  }
+
+  /** Removes the file, too. Once is enough. */
+  release(): void {
+    if (this.#descriptor === null) return;
+    rmSync(this.#path, { force: true });
+    closeSync(this.#descriptor);
+    this.#descriptor = null;
+  }
 }
 
 const FLOCK_BUSY = 1;
@@ -34,12 +51,7 @@ export async function lockFile(
       throw error;
     }
     if (isFile(path, descriptor)) {
-      return {
-        release() {
-          rmSync(path, { force: true });
-          closeSync(descriptor);
-        },
-      };
+      return new Lock(path, descriptor);
     }
     // Its last holder removed the file after it was opened here: another process may lock a new one.
     closeSync(descriptor);

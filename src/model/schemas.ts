@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../layout/codec.ts';
+import { LabStatusResult } from './lab-status.ts';
 import { ListResult } from './list.ts';
 import { QueryDeviceResult } from './query-device.ts';
 
@@ -6,4 +7,5 @@ import { QueryDeviceResult } from './query-device.ts';
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'query-device': QueryDeviceResult as object as JsonSchema,
   list: ListResult as object as JsonSchema,
+  'lab-status': LabStatusResult as object as JsonSchema,
 };

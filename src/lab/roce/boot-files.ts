@@ -14,7 +14,7 @@ import {
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { cacheDirectory } from '../cache.ts';
-import { compile, findCompiler } from '../compiler.ts';
+import { type Compiler, compile, findCompiler } from '../compiler.ts';
 import { LabError } from '../error.ts';
 import { lockFile } from '../lock.ts';
 import { packageRoot } from '../package.ts';
@@ -23,7 +23,7 @@ import { type Compression, compressionOf, kernelPayload } from './boot-image.ts'
 import { type ArchiveEntry, cpioArchive } from './cpio.ts';
 import { dependenciesOf, loadingOrder, moduleName, WANTED_MODULES } from './kernel-modules.ts';
 import { debianSuite, fetchKernelPackage, unpackKernelPackage } from './kernel-package.ts';
-import { missingPackages } from './packages.ts';
+import { missingPackages, requirePackages } from './packages.ts';
 
 export interface BootFiles {
   /** An uncompressed kernel. */
@@ -36,6 +36,9 @@ export interface Preparation {
   readonly abort?: AbortSignal | undefined;
 }
 
+/** Packages, by when they are needed. */
+const TO_BOOT = ['qemu-system-x86', 'iproute2'];
+const TO_PREPARE = ['xz-utils'];
 const VMLINUX = 'vmlinux';
 const MODULES = 'modules.cpio';
 /** Of what is being made; whoever holds the lock may remove what another left. */
@@ -56,7 +59,13 @@ const hashOf = (...parts: readonly (string | Uint8Array)[]): string => {
 export async function prepareBootFiles({ say, abort }: Preparation): Promise<BootFiles> {
   const base = join(cacheDirectory(), 'roce', debianSuite());
   const ready = findBootFiles(base);
-  if (ready !== null) return ready;
+  if (ready !== null) {
+    requirePackages(TO_BOOT);
+    return ready;
+  }
+  // All that is missing is told at once, and before anything is fetched.
+  requirePackages([...TO_BOOT, ...TO_PREPARE]);
+  const compiler = findCompiler('roce', process.env);
   const lockPath = join(base, 'lock');
   let lock = await lockFile(lockPath, { abort });
   if (lock === null) {
@@ -70,7 +79,7 @@ export async function prepareBootFiles({ say, abort }: Preparation): Promise<Boo
     const work = mkdtempSync(join(base, UNFINISHED));
     try {
       const folder = findKernel(base) ?? (await makeKernel(base, work, { say, abort }));
-      return findBootFiles(base) ?? (await makeInitramfs(folder, work, abort));
+      return findBootFiles(base) ?? (await makeInitramfs(folder, work, compiler, abort));
     } finally {
       rmSync(work, { recursive: true, force: true });
     }
@@ -219,16 +228,12 @@ const ETC: { readonly [name: string]: string } = {
 async function makeInitramfs(
   folder: string,
   work: string,
+  compiler: Compiler,
   abort: AbortSignal | undefined,
 ): Promise<BootFiles> {
   const init = join(work, 'init');
   const sources = guestSources().filter((file) => file.endsWith('.c'));
-  await compile(
-    findCompiler('roce', process.env),
-    { lab: 'roce', flags: COMPILER_FLAGS, sources, output: init },
-    process.env,
-    abort,
-  );
+  await compile(compiler, { lab: 'roce', flags: COMPILER_FLAGS, sources, output: init }, process.env, abort);
   const own = cpioArchive([
     ...['dev', 'proc', 'sys', 'run', 'tmp', 'root', 'etc'].map(
       (path): ArchiveEntry => ({ path, kind: 'directory' }),

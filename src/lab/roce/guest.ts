@@ -2,11 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { LabError } from '../error.ts';
-import { findExecutable } from '../executable.ts';
 import type { BootFiles } from './boot-files.ts';
 import { ConsoleTail } from './console.ts';
 import { type Frame, FrameType, PROTOCOL, readStrings, Wire } from './frames.ts';
-import { missingPackages } from './packages.ts';
 import { type Acceleration, isKvmUsable, processorCount, QEMU, qemuArguments } from './qemu.ts';
 
 export interface BootOptions {
@@ -46,7 +44,6 @@ const PORT_DESCRIPTOR = 3;
  * @throws LabError with the end of the guest's console
  */
 export async function bootGuest(options: BootOptions): Promise<Guest> {
-  if (findExecutable(QEMU) === null) throw missingPackages(`lab roce needs ${QEMU}`, ['qemu-system-x86']);
   if (!options.emulate && isKvmUsable()) {
     try {
       return await boot(options, 'kvm');

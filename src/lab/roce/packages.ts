@@ -3,13 +3,18 @@ import { existsSync } from 'node:fs';
 import { LabError } from '../error.ts';
 import packages from './packages.json' with { type: 'json' };
 
-/** @throws LabError naming the packages that are missing, if any are */
-export function requirePackages(exists: (path: string) => boolean = existsSync): void {
-  const missing = packages.filter(({ proof }) => !exists(proof));
+/**
+ * @param names of packages in the list
+ * @throws LabError naming those that are missing, if any are
+ */
+export function requirePackages(
+  names: readonly string[],
+  exists: (path: string) => boolean = existsSync,
+): void {
+  const missing = packages.filter(({ name, proof }) => names.includes(name) && !exists(proof));
   if (missing.length === 0) return;
-  const reasons = missing.map(({ name, why }) => `${name} (${why})`).join(', ');
   throw missingPackages(
-    `lab roce needs ${missing.length === 1 ? 'a package that is' : 'packages that are'} missing: ${reasons}`,
+    `lab roce needs what is not installed: ${missing.map(({ name, why }) => `${name} (${why})`).join('; ')}`,
     missing.map(({ name }) => name),
   );
 }

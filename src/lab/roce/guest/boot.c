@@ -131,6 +131,9 @@ static void mount_kernel_interfaces(void)
 		{ "/proc/self/fd/2", "/dev/stderr" },
 	};
 
+	/* The kernel lets everybody write to its first file system. */
+	if (chmod("/", 0755))
+		give_up("chmod /: %s", strerror(errno));
 	for (size_t i = 0; i < sizeof mounts / sizeof *mounts; i++)
 		mount_one(mounts[i].type, mounts[i].target, mounts[i].type, 0, mounts[i].data);
 	for (size_t i = 0; i < sizeof links / sizeof *links; i++)
@@ -224,12 +227,24 @@ static void take_over_etc(void)
 	closedir(directory);
 }
 
+/*
+ * Reads and writes go to the host at once, and what is mapped is read ahead. Linux has called that `readahead` since
+ * 6.4, where `mmap` means more; before, `mmap` meant that.
+ */
+static void mount_live(void)
+{
+	if (!make_directories(HOST_LIVE))
+		give_up("mkdir " HOST_LIVE ": %s", strerror(errno));
+	if (mount("live", HOST_LIVE, "9p", 0, NINE_P "cache=readahead") && errno == EINVAL)
+		mount_one("live", HOST_LIVE, "9p", 0, NINE_P "cache=mmap");
+}
+
 static void mount_host(void)
 {
 	static const char *const system[] = { "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
 
 	mount_one("cached", HOST_CACHED, "9p", MS_RDONLY, NINE_P "cache=loose");
-	mount_one("live", HOST_LIVE, "9p", 0, NINE_P "cache=mmap");
+	mount_live();
 	for (size_t i = 0; i < sizeof system / sizeof *system; i++)
 		take_over(system[i]);
 	mount_one(HOST_CACHED "/etc", "/etc.host", NULL, MS_BIND, NULL);

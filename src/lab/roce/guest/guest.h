@@ -23,7 +23,7 @@ struct frame_header {
 enum frame_type {
 	FRAME_HELLO = 1,	/* to the host: the guest is ready; strings: protocol, kernel release */
 	FRAME_START = 2,	/* to the guest: a request (see session.c) */
-	FRAME_DATA = 3,		/* both ways: bytes of a stream; without bytes, its end */
+	FRAME_DATA = 3,		/* both ways: bytes of a stream; without bytes, its end (of output: nobody reads it) */
 	FRAME_CREDIT = 4,	/* both ways: u32 more bytes of a stream may come */
 	FRAME_SIGNAL = 5,	/* to the guest: u32 number, for the command's process group */
 	FRAME_RESIZE = 6,	/* to the guest: u16 columns, u16 rows of the terminal */

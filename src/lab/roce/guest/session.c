@@ -595,8 +595,10 @@ void session_frame(const struct frame_header *header, char *bytes)
 		memcpy(&number, bytes, sizeof number);
 	switch (header->type) {
 	case FRAME_DATA:
-		if (!session->hung_up)
+		if (header->stream == STREAM_IN && !session->hung_up)
 			take_input(session, bytes, header->length);
+		else if (header->stream < STREAMS && header->length == 0 && !session->terminal)
+			close_stream(session, header->stream);
 		break;
 	case FRAME_CREDIT:
 		if (header->stream < STREAMS && !session->hung_up)

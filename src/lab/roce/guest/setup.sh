@@ -7,9 +7,12 @@
 
 left4=10.9.0.1 right4=10.9.1.1
 left6=fd09::1 right6=fd09:1::1
+# The devices' GUIDs come from these.
+left_mac=02:00:00:09:00:01 right_mac=02:00:00:09:01:01
 
+echo lab >/proc/sys/kernel/hostname
 ip link set lo up
-ip link add veth0 type veth peer name veth1
+ip link add veth0 address $left_mac type veth peer name veth1 address $right_mac
 for device in veth0 veth1; do
 	four=/proc/sys/net/ipv4/conf/$device
 	six=/proc/sys/net/ipv6/conf/$device
@@ -21,8 +24,6 @@ for device in veth0 veth1; do
 	echo 0 >$six/accept_dad
 	echo 0 >$six/accept_ra
 done
-read -r left_mac </sys/class/net/veth0/address
-read -r right_mac </sys/class/net/veth1/address
 
 ip -batch - <<END
 link set veth0 up

@@ -1,0 +1,39 @@
+import type { LabState, LabStatusResult } from '../model/lab-status.ts';
+import type { Block, Cell } from '../output/blocks.ts';
+
+const NONE = '-';
+
+/** One line a lab; under it, the console of one that has died. */
+export function labStatusView({ labs }: LabStatusResult): Block[] {
+  if (labs.length === 0) return [];
+  return [
+    {
+      type: 'table',
+      columns: ['LAB', 'STATE', 'KERNEL', 'PROCESSOR', 'MEMORY', 'PID', 'SINCE'],
+      rows: labs.map(row),
+    },
+    ...labs.flatMap(({ name, death }): Block[] =>
+      death === null
+        ? []
+        : [
+            { type: 'gap' },
+            { type: 'heading', text: name, detail: death.reason },
+            ...death.console.map((line): Block => ({ type: 'text', text: line, indent: 2 })),
+          ],
+    ),
+  ];
+}
+
+function row(lab: LabState): Cell[] {
+  return [
+    { text: lab.name, tone: 'title' },
+    { text: lab.state, tone: lab.state === 'up' ? 'good' : lab.state === 'died' ? 'bad' : 'plain' },
+    lab.kernel ?? NONE,
+    lab.acceleration === null ? NONE : lab.acceleration === 'kvm' ? 'KVM' : 'emulated',
+    lab.memory_bytes === null ? NONE : mebibytes(lab.memory_bytes),
+    lab.pid === null ? NONE : String(lab.pid),
+    lab.since ?? NONE,
+  ];
+}
+
+const mebibytes = (bytes: string): string => `${Math.round(Number(bytes) / 2 ** 20)} MiB`;
