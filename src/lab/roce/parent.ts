@@ -49,6 +49,12 @@ export class Parent {
     } else {
       await this.#send({ kind: outcome });
     }
+    this.leave();
+  }
+
+  /** Lets go of the channel, which would keep this process alive. */
+  leave(): void {
+    this.#left = true;
     if (process.connected) process.disconnect();
   }
 

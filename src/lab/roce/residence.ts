@@ -92,6 +92,8 @@ export async function keepRoceLab({ emulate, say }: RoceUpOptions): Promise<numb
       if (!parent || !(error instanceof LabError)) throw error;
       await parent.conclude(error);
       return error.exit;
+    } finally {
+      parent?.leave();
     }
   });
   return typeof result === 'number' ? result : result.interrupted;

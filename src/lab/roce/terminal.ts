@@ -5,6 +5,7 @@ import type { SignalWatch } from '../child.ts';
 import { LabError } from '../error.ts';
 import { type CommandEnd, GuestCommand } from './command.ts';
 import type { Wire } from './frames.ts';
+import { makeTerminalRaw } from './raw-terminal.ts';
 import type { CommandRequest, TerminalSize } from './request.ts';
 
 const SESSION = 1;
@@ -33,11 +34,9 @@ export async function runInOwnTerminal(
   const resized = (): void => command.resize(ownSize());
   wire.listen((frame) => command.handle(frame));
   watch.forward = (signal) => command.signal(constants.signals[signal]);
-  if (request.terminal !== null) {
-    // Keys are for the terminal in the guest, Ctrl-C as well.
-    process.stdin.setRawMode(true);
-    process.stdout.on('resize', resized);
-  }
+  // Keys are for the terminal in the guest, Ctrl-C as well.
+  const restore = request.terminal === null ? null : makeTerminalRaw();
+  if (restore) process.stdout.on('resize', resized);
   // Ends with an error when the input is closed below.
   command.feed(process.stdin).catch(() => {});
   try {
@@ -49,7 +48,7 @@ export async function runInOwnTerminal(
   } finally {
     watch.forward = null;
     process.stdout.off('resize', resized);
-    if (request.terminal !== null) process.stdin.setRawMode(false);
+    restore?.();
     process.stdin.destroy();
   }
 }
