@@ -12,15 +12,17 @@ export function labStatusView({ labs }: LabStatusResult): Block[] {
       columns: ['LAB', 'STATE', 'KERNEL', 'PROCESSOR', 'MEMORY', 'PID', 'SINCE'],
       rows: labs.map(row),
     },
-    ...labs.flatMap(({ name, death }): Block[] =>
-      death === null
-        ? []
-        : [
-            { type: 'gap' },
-            { type: 'heading', text: name, detail: death.reason },
-            ...death.console.map((line): Block => ({ type: 'text', text: line, indent: 2 })),
-          ],
-    ),
+    ...labs.flatMap(deathBlocks),
+  ];
+}
+
+function deathBlocks({ name, death }: LabState): Block[] {
+  if (death === null) return [];
+  const { reason, console: lines } = death;
+  return [
+    { type: 'gap' },
+    { type: 'heading', text: name, detail: reason },
+    ...lines.map((line): Block => ({ type: 'text', text: line, indent: 2 })),
   ];
 }
 

@@ -1,6 +1,6 @@
 /** What of the caller's surroundings a command finds again in the guest: directories and environment. */
 import { createHash } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Share } from './request.ts';
 
 /** Directories that the guest has of its own, or shares as a whole. */
@@ -47,7 +47,7 @@ export function planShares({ directory, shares, packageRoot, node }: Places): Sh
   const wanted: Share[] = [
     ...[directory, ...shares].map((path): Share => ({ path, access: 'read-write' })),
     { path: installationOf(packageRoot), access: 'read-only' },
-    { path: dirname(dirname(node)), access: 'fixed' },
+    { path: prefixOf(node), access: 'fixed' },
   ];
   const planned: Share[] = [];
   for (const share of wanted) {
@@ -56,6 +56,12 @@ export function planShares({ directory, shares, packageRoot, node }: Places): Sh
     if (!isOwn(share.path) && !isShown) planned.push(share);
   }
   return planned.sort((left, right) => left.path.length - right.path.length);
+}
+
+/** The folder in which Node is installed: its libraries and npm are beside its bin. */
+function prefixOf(node: string): string {
+  const folder = dirname(node);
+  return basename(folder) === 'bin' ? dirname(folder) : folder;
 }
 
 /** Where a package was installed by npm, its dependencies may lie beside it. */
