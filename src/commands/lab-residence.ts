@@ -1,6 +1,6 @@
 /** What `lab up`, `lab down` and `lab status` have in common. */
 import { Failure, type FailureJson } from '../explain/failure.ts';
-import type { LabStatus } from '../lab/status.ts';
+import type { LabDeath, LabStatus } from '../lab/status.ts';
 import type { LabState, LabStatusResult } from '../model/lab-status.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { labFailure } from './lab-failure.ts';
@@ -38,7 +38,7 @@ export async function concludeWithLab(
   if ('interrupted' in status) return status.interrupted;
   const result: LabStatusResult = {
     schema: SCHEMA_IDS.labStatus,
-    error: status.state === 'died' ? deathOf(status).toJSON() : null,
+    error: status.state === 'died' ? deathOf(status.name, status.death).toJSON() : null,
     labs: [stateOf(status)],
   };
   return context.conclude(result, async () => {
@@ -47,15 +47,20 @@ export async function concludeWithLab(
   });
 }
 
-const stateOf = ({ memoryBytes, death, ...rest }: LabStatus): LabState => ({
-  ...rest,
-  memory_bytes: memoryBytes === null ? null : String(memoryBytes),
-  death: death === null ? null : { reason: death.reason, console: [...death.console] },
+const stateOf = (status: LabStatus): LabState => ({
+  name: status.name,
+  state: status.state,
+  machine: 'machine' in status ? status.machine : null,
+  process:
+    'process' in status
+      ? { pid: status.process.pid, memory_bytes: String(status.process.memoryBytes) }
+      : null,
+  death: 'death' in status ? { reason: status.death.reason, console: [...status.death.console] } : null,
 });
 
-const deathOf = ({ name, death }: LabStatus): Failure =>
+const deathOf = (name: string, { reason }: LabDeath): Failure =>
   new Failure(
     'LAB_FAILED',
-    `lab ${name} has ended by itself: ${death?.reason}`,
+    `lab ${name} has ended by itself: ${reason}`,
     `rdmatool lab up ${name} starts it again`,
   );

@@ -1,17 +1,28 @@
 /** How a lab that can stay up is. */
-export interface LabStatus {
-  readonly name: string;
-  /** `died`: it was up, and has ended without being asked to. */
-  readonly state: 'up' | 'starting' | 'down' | 'died';
+export type LabStatus = { readonly name: string } & (
+  | { readonly state: 'down' | 'starting' }
+  | { readonly state: 'up'; readonly machine: LabMachine; readonly process: LabProcess }
+  /** It was up, and has ended without being asked to. */
+  | { readonly state: 'died'; readonly machine: LabMachine; readonly death: LabDeath }
+);
+
+export interface LabMachine {
   /** The release of its kernel. */
-  readonly kernel: string | null;
-  readonly acceleration: 'kvm' | 'emulation' | null;
-  /** RFC 3339. */
-  readonly since: string | null;
+  readonly kernel: string;
+  readonly acceleration: 'kvm' | 'emulation';
+  /** Since when it is, or was, up: RFC 3339. */
+  readonly since: string;
+}
+
+export interface LabProcess {
   /** Of the process that keeps it. */
-  readonly pid: number | null;
+  readonly pid: number;
   /** Memory of this machine that it uses at present. */
-  readonly memoryBytes: number | null;
-  /** Why it has ended, and the last lines of its console. */
-  readonly death: { readonly reason: string; readonly console: readonly string[] } | null;
+  readonly memoryBytes: number;
+}
+
+export interface LabDeath {
+  readonly reason: string;
+  /** The last lines of its console. */
+  readonly console: readonly string[];
 }

@@ -7,20 +7,35 @@ export const LabState = exact({
   name: Type.String(),
   state: Type.Union(
     [Type.Literal('up'), Type.Literal('starting'), Type.Literal('down'), Type.Literal('died')],
-    {
-      description: '`died`: it was up, and has ended without being asked to',
-    },
+    { description: '`died`: it was up, and has ended without being asked to' },
   ),
-  kernel: nullable(Type.String({ description: 'The release of its kernel' })),
-  acceleration: nullable(Type.Union([Type.Literal('kvm'), Type.Literal('emulation')])),
-  since: nullable(Type.String({ description: 'RFC 3339' })),
-  pid: nullable(Type.Integer({ description: 'Of the process that keeps it' })),
-  memory_bytes: nullable(Type.String({ pattern: '^[0-9]+$' })),
+  machine: nullable(
+    exact(
+      {
+        kernel: Type.String({ description: 'Its release' }),
+        acceleration: Type.Union([Type.Literal('kvm'), Type.Literal('emulation')]),
+        since: Type.String({ description: 'RFC 3339' }),
+      },
+      { description: 'Of a lab that is up, or was' },
+    ),
+  ),
+  process: nullable(
+    exact(
+      {
+        pid: Type.Integer({ description: 'Of the process that keeps it' }),
+        memory_bytes: Type.String({ pattern: '^[0-9]+$' }),
+      },
+      { description: 'Of a lab that is up' },
+    ),
+  ),
   death: nullable(
-    exact({
-      reason: Type.String(),
-      console: Type.Array(Type.String(), { description: 'The last lines of its console' }),
-    }),
+    exact(
+      {
+        reason: Type.String(),
+        console: Type.Array(Type.String(), { description: 'Its last lines' }),
+      },
+      { description: 'Of a lab that has died' },
+    ),
   ),
 });
 export type LabState = Type.Static<typeof LabState>;

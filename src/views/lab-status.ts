@@ -26,15 +26,15 @@ function deathBlocks({ name, death }: LabState): Block[] {
   ];
 }
 
-function row(lab: LabState): Cell[] {
+function row({ name, state, machine, process }: LabState): Cell[] {
   return [
-    { text: lab.name, tone: 'title' },
-    { text: lab.state, tone: lab.state === 'up' ? 'good' : lab.state === 'died' ? 'bad' : 'plain' },
-    lab.kernel ?? NONE,
-    lab.acceleration === null ? NONE : lab.acceleration === 'kvm' ? 'KVM' : 'emulated',
-    lab.memory_bytes === null ? NONE : mebibytes(lab.memory_bytes),
-    lab.pid === null ? NONE : String(lab.pid),
-    lab.since ?? NONE,
+    { text: name, tone: 'title' },
+    { text: state, tone: state === 'up' ? 'good' : state === 'died' ? 'bad' : 'plain' },
+    machine?.kernel ?? NONE,
+    machine === null ? NONE : machine.acceleration === 'kvm' ? 'KVM' : 'emulated',
+    process === null ? NONE : mebibytes(process.memory_bytes),
+    process === null ? NONE : String(process.pid),
+    machine?.since ?? NONE,
   ];
 }
 

@@ -151,38 +151,19 @@ async function untilSignal<T>(
 
 function statusOf(resident: Resident): LabStatus {
   const name = 'roce';
-  if (resident.state === 'down' || resident.state === 'starting') {
-    return {
-      name,
-      state: resident.state,
-      kernel: null,
-      acceleration: null,
-      since: null,
-      pid: null,
-      memoryBytes: null,
-      death: null,
-    };
-  }
-  const { kernel, acceleration, since, pid, qemuPid, death } = resident.record;
-  const isUp = resident.state === 'up';
-  return {
-    name,
-    state: resident.state,
-    kernel,
-    acceleration,
-    since,
-    pid: isUp ? pid : null,
-    memoryBytes: isUp ? residentMemory(qemuPid) : null,
-    death,
-  };
+  if (resident.state === 'down' || resident.state === 'starting') return { name, state: resident.state };
+  const { kernel, acceleration, since, pid, qemuPid } = resident.record;
+  const machine = { kernel, acceleration, since };
+  return resident.state === 'up'
+    ? { name, state: 'up', machine, process: { pid, memoryBytes: residentMemory(qemuPid) } }
+    : { name, state: 'died', machine, death: resident.death };
 }
 
-/** VmRSS of proc(5). */
-function residentMemory(pid: number): number | null {
+/** VmRSS of proc(5); a process that has ended uses none. */
+function residentMemory(pid: number): number {
   try {
-    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return kibibytes === undefined ? null : Number(kibibytes) * 1024;
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
   } catch {
-    return null;
+    return 0;
   }
 }

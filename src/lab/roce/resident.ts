@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { LabError } from '../error.ts';
 import { type Lock, lockFile } from '../lock.ts';
 import { makePrivate, requirePrivate, runtimeDirectory } from '../runtime.ts';
+import type { LabDeath } from '../status.ts';
 import { type Frame, Wire } from './frames.ts';
 import { kernelOf } from './guest.ts';
 import type { Acceleration } from './qemu.ts';
@@ -20,14 +21,14 @@ export interface ResidentRecord {
   /** RFC 3339. */
   readonly since: string;
   /** Why it has ended, if it has without being asked to, and the end of its console. */
-  readonly death: { readonly reason: string; readonly console: readonly string[] } | null;
+  readonly death: LabDeath | null;
 }
 
 export type Resident =
   | { readonly state: 'up'; readonly record: ResidentRecord; readonly wire: Wire }
   | { readonly state: 'starting' }
   /** It ended by itself. Its folder has been removed. */
-  | { readonly state: 'died'; readonly record: ResidentRecord }
+  | { readonly state: 'died'; readonly record: ResidentRecord; readonly death: LabDeath }
   | { readonly state: 'down' };
 
 const UNKNOWN_END = 'the process that kept it was killed';
@@ -103,10 +104,7 @@ export async function findResident(folder = new ResidentFolder()): Promise<Resid
   const record = folder.read();
   folder.remove(lock);
   if (record === null) return { state: 'down' };
-  return {
-    state: 'died',
-    record: { ...record, death: record.death ?? { reason: UNKNOWN_END, console: [] } },
-  };
+  return { state: 'died', record, death: record.death ?? { reason: UNKNOWN_END, console: [] } };
 }
 
 /** Waits for a guest that another process is starting. */

@@ -8,7 +8,7 @@ import type { Wire } from './frames.ts';
 import { bootGuest } from './guest.ts';
 import type { Acceleration } from './qemu.ts';
 import type { CommandRequest } from './request.ts';
-import { awaitResident, type ResidentRecord } from './resident.ts';
+import { awaitResident, type Resident } from './resident.ts';
 import { planShares, surroundingsOf } from './surroundings.ts';
 import { ownTerminal, runInOwnTerminal } from './terminal.ts';
 
@@ -34,7 +34,7 @@ export async function runRoceLab(options: RoceRunOptions): Promise<number> {
   watch.forward = () => abort.abort();
   try {
     const resident = await awaitResident(abort.signal);
-    if (resident.state === 'died') options.say(deathNotice(resident.record));
+    if (resident.state === 'died') options.say(deathNotice(resident));
     const run = (wire: Wire, kernel: string, acceleration: Acceleration): Promise<number> => {
       options.say(`lab roce: ${machineText(kernel, acceleration)}`);
       const request = requestFor(options.command, shares);
@@ -70,9 +70,8 @@ export async function runRoceLab(options: RoceRunOptions): Promise<number> {
 export const machineText = (kernel: string, acceleration: Acceleration): string =>
   `Linux ${kernel} in a virtual machine, ${acceleration === 'kvm' ? 'with KVM' : 'emulated'}`;
 
-/** For a guest that ended by itself. */
-export const deathNotice = ({ since, death }: ResidentRecord): string =>
-  `lab roce: the guest that was up since ${since} has ended: ${death?.reason}`;
+const deathNotice = ({ record, death }: Extract<Resident, { state: 'died' }>): string =>
+  `lab roce: the guest that was up since ${record.since} has ended: ${death.reason}`;
 
 function sharedDirectory(path: string): string {
   try {
