@@ -9,7 +9,7 @@ import { LabError } from './error.ts';
  */
 export function runtimeDirectory(environment: NodeJS.ProcessEnv = process.env): string {
   const base = environment['XDG_RUNTIME_DIR'];
-  return base?.startsWith('/') && privacyOf(base) === 'private'
+  return base?.startsWith('/') && isOurs(base)
     ? join(base, 'rdmatool')
     : `/tmp/rdmatool-${process.getuid?.() ?? 0}`;
 }
@@ -25,7 +25,8 @@ export function makePrivate(path: string): void {
 
 /** @throws LabError where the folder exists and another user may change what is in it */
 export function requirePrivate(path: string): void {
-  if (privacyOf(path) !== 'open') return;
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  if (status === undefined || (isOurs(path) && (status.mode & 0o077) === 0)) return;
   throw new LabError(
     'unsafe',
     `${path} is not a directory of this user alone`,
@@ -34,9 +35,8 @@ export function requirePrivate(path: string): void {
   );
 }
 
-function privacyOf(path: string): 'private' | 'open' | 'missing' {
+/** Whether only this user can put something into a directory. */
+function isOurs(path: string): boolean {
   const status = lstatSync(path, { throwIfNoEntry: false });
-  if (status === undefined) return 'missing';
-  const isOurs = status.isDirectory() && status.uid === process.getuid?.() && (status.mode & 0o077) === 0;
-  return isOurs ? 'private' : 'open';
+  return status?.isDirectory() === true && status.uid === process.getuid?.() && (status.mode & 0o022) === 0;
 }

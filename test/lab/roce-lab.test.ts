@@ -1,13 +1,13 @@
 /** Lab roce as users meet it: one guest for most tests, and some of their own for how guests begin and end. */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants, release } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BootFiles, prepareBootFiles } from '../../src/lab/roce/boot-files.ts';
 import { bootGuest } from '../../src/lab/roce/guest.ts';
-import { childrenOf, isAlive, Place, type RunOptions } from './roce/tools.ts';
+import { childrenOf, isAlive, Place, REPOSITORY, type RunOptions } from './roce/tools.ts';
 
 const place = new Place();
 afterAll(() => place.remove());
@@ -231,6 +231,19 @@ describe('a guest that is up', () => {
       ]);
       const fromHere = await place.inLab(['node', 'bin/rdmatool.js', 'list']);
       expect(linesOf(fromHere.stdout)).toHaveLength(3);
+    });
+
+    it('and runs as it is now, however often it has run', async () => {
+      const copy = join(place.work, 'copy');
+      for (const name of ['bin', 'dist', 'src/lab/roce']) {
+        cpSync(join(REPOSITORY, name), join(copy, name), { recursive: true });
+      }
+      for (const version of ['1.2.3', '1.2.4']) {
+        writeFileSync(join(copy, 'package.json'), JSON.stringify({ name: 'rdmatool', version }));
+        const command = [process.execPath, join(copy, 'bin/rdmatool.js'), 'lab', 'run', 'roce', '--'];
+        const { stdout } = await place.start([...command, 'rdmatool', '--version'], { cwd: '/' }).outcome;
+        expect(stdout).toBe(`rdmatool ${version}\n`);
+      }
     });
   });
 

@@ -211,8 +211,8 @@ const guestSources = (): string[] =>
     .sort()
     .map((name) => join(guestFolder(), name));
 
-/** Stands for all that the initramfs is made of, the modules aside. */
-const guestKey = (): string =>
+/** Stands for all that the initramfs is made of, the modules aside: a guest of another key may behave otherwise. */
+export const guestKey = (): string =>
   hashOf(COMPILER_FLAGS.join(' '), JSON.stringify(ETC), ...guestSources().map((file) => readFileSync(file)));
 
 /** Files of /etc that are the guest's own; the others are the host's. */

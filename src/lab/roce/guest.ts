@@ -162,13 +162,8 @@ function readiness(
 }
 
 /** The kernel's release, from an agent's hello. */
-export function kernelOf({ type, bytes }: Frame): string {
+function kernelOf({ type, bytes }: Frame): string {
   const [protocol, kernel] = readStrings(bytes);
   if (type === FrameType.HELLO && protocol === PROTOCOL && kernel !== undefined) return kernel;
-  throw new LabError(
-    'other_version',
-    'lab roce: the guest that is up was started by another version of rdmatool',
-    'rdmatool lab down roce',
-    1,
-  );
+  throw new BootError(`says something else than hello: ${bytes.toString('latin1', 0, 80)}`, false);
 }

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { LabError } from '../error.ts';
-import { prepareBootFiles } from './boot-files.ts';
+import { guestKey, prepareBootFiles } from './boot-files.ts';
 import { bootGuest, type Guest, quoted } from './guest.ts';
 import { Relay } from './relay.ts';
 import { ResidentFolder, type ResidentRecord } from './resident.ts';
@@ -57,6 +57,7 @@ export async function keepGuest({ emulate, say, abort, ready }: Keeping): Promis
 }
 
 const recordOf = ({ kernel, acceleration, pid }: Guest): ResidentRecord => ({
+  guest: guestKey(),
   kernel,
   acceleration,
   pid: process.pid,

@@ -7,12 +7,14 @@ import { LabError } from '../error.ts';
 import { type Lock, lockFile } from '../lock.ts';
 import { makePrivate, requirePrivate, runtimeDirectory } from '../runtime.ts';
 import type { LabDeath } from '../status.ts';
+import { guestKey } from './boot-files.ts';
 import { type Frame, Wire } from './frames.ts';
-import { kernelOf } from './guest.ts';
 import type { Acceleration } from './qemu.ts';
 
 /** What is on record of a guest that is up, or was. */
 export interface ResidentRecord {
+  /** `guestKey` of the rdmatool that started it. */
+  readonly guest: string;
   readonly kernel: string;
   readonly acceleration: Acceleration;
   /** Of the process that keeps the guest, and of QEMU. */
@@ -134,13 +136,14 @@ async function contact(folder: ResidentFolder): Promise<Extract<Resident, { stat
     wire.close();
     return null;
   }
-  try {
-    kernelOf(hello);
-  } catch (error) {
-    wire.close();
-    throw error;
-  }
-  return { state: 'up', record, wire };
+  if (record.guest === guestKey()) return { state: 'up', record, wire };
+  wire.close();
+  throw new LabError(
+    'other_version',
+    'lab roce: the guest that is up was started by another version of rdmatool',
+    `end it with that one, or: kill ${record.pid}`,
+    1,
+  );
 }
 
 function connectTo(path: string): Promise<Socket | null> {

@@ -9,7 +9,7 @@ import { bootGuest } from './guest.ts';
 import type { Acceleration } from './qemu.ts';
 import type { CommandRequest } from './request.ts';
 import { awaitResident, type Resident } from './resident.ts';
-import { planShares, surroundingsOf } from './surroundings.ts';
+import { planShares, surroundingsOf, versionedPaths } from './surroundings.ts';
 import { ownTerminal, runInOwnTerminal } from './terminal.ts';
 
 export interface RoceRunOptions {
@@ -94,7 +94,13 @@ function requestFor(command: readonly string[], shares: readonly string[]): Comm
     ...surroundingsOf(process.env, places),
     directory: places.directory,
     shares: planShares(places),
+    versions: Object.fromEntries(versionedPaths(places).map((path) => [path, versionOf(path)])),
     terminal: ownTerminal(),
     now: Date.now(),
   };
+}
+
+function versionOf(path: string): string {
+  const status = statSync(path, { throwIfNoEntry: false });
+  return status === undefined ? '' : `${status.ino} ${status.mtimeMs} ${status.size}`;
 }

@@ -1,6 +1,6 @@
 /** What of the caller's surroundings a command finds again in the guest: directories and environment. */
 import { createHash } from 'node:crypto';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import type { Share } from './request.ts';
 
 /** Directories that the guest has of its own, or shares as a whole. */
@@ -40,23 +40,38 @@ export interface Places {
 }
 
 /**
- * The directories of the host that a command sees, a directory before what is in it. All paths are absolute and
- * without symbolic links.
+ * The directories of the host that a command sees at the same paths, a directory before what is in it, and after them
+ * rdmatool once more, where `rdmatool` finds it. All paths are absolute and without symbolic links.
  */
 export function planShares({ directory, shares, packageRoot, node }: Places): Share[] {
-  const wanted: Share[] = [
-    ...[directory, ...shares].map((path): Share => ({ path, access: 'read-write' })),
-    { path: installationOf(packageRoot), access: 'read-only' },
-    { path: prefixOf(node), access: 'fixed' },
+  const installation = installationOf(packageRoot);
+  const wanted = [
+    ...[directory, ...shares].map((path) => ({ path, access: 'read-write' }) as const),
+    { path: installation, access: 'read-only' } as const,
+    { path: prefixOf(node), access: 'cached' } as const,
   ];
   const planned: Share[] = [];
-  for (const share of wanted) {
+  for (const { path, access } of wanted) {
     // What comes first has more rights; it shows everything that is in it.
-    const isShown = planned.some(({ path }) => isWithin(share.path, path));
-    if (!isOwn(share.path) && !isShown) planned.push(share);
+    const isShown = planned.some((share) => isWithin(path, share.path));
+    if (!isOwn(path) && !isShown) planned.push({ path, at: path, access });
   }
-  return planned.sort((left, right) => left.path.length - right.path.length);
+  planned.sort((left, right) => left.path.length - right.path.length);
+  return [...planned, { path: installation, at: copyOf(installation), access: 'cached' }];
 }
+
+/** Things in cached shares by which changes of them are noticed: the packages of the system, rdmatool, Node. */
+export const versionedPaths = ({ packageRoot, node }: Pick<Places, 'packageRoot' | 'node'>): string[] => [
+  '/var/lib/dpkg/status',
+  node,
+  ...['package.json', 'bin/rdmatool.js', 'dist', 'dist/main.cjs', 'node_modules/.package-lock.json'].map(
+    (name) => join(packageRoot, name),
+  ),
+];
+
+/** Where the guest has a directory once more: one that is read often, and seldom changes. */
+const copyOf = (path: string): string =>
+  join('/run/rdmatool', createHash('sha256').update(path).digest('hex').slice(0, 16));
 
 /** The folder in which Node is installed: its libraries and npm are beside its bin. */
 function prefixOf(node: string): string {
@@ -93,7 +108,9 @@ export function surroundingsOf(
   const kept = Object.entries(caller).flatMap(([name, value]) =>
     value === undefined || HOST_ONLY.test(name) ? [] : [[name, value] as const],
   );
-  const bin = join('/run/rdmatool', createHash('sha256').update(packageRoot).digest('hex').slice(0, 16));
+  const installation = installationOf(packageRoot);
+  const copy = copyOf(installation);
+  const bin = `${copy}.bin`;
   const path = [caller['PATH'] || DEFAULT_PATH, ...SYSTEM_PATHS, dirname(node), bin].join(':');
   return {
     environment: {
@@ -104,6 +121,6 @@ export function surroundingsOf(
       LOGNAME: 'root',
       SHELL: '/bin/sh',
     },
-    links: { [join(bin, 'rdmatool')]: join(packageRoot, 'bin/rdmatool.js') },
+    links: { [join(bin, 'rdmatool')]: join(copy, relative(installation, packageRoot), 'bin/rdmatool.js') },
   };
 }

@@ -6,9 +6,10 @@
  *   a ARGUMENT          of the command; the first is its name
  *   e NAME=VALUE        of its environment, which is otherwise empty
  *   d DIRECTORY         to start in
- *   w DIRECTORY         of the host, to be seen at the same path, read-write
- *   r DIRECTORY         the same, read-only
- *   c DIRECTORY         the same, read-only, and not expected to change
+ *   w DIRECTORY AT      a directory of the host, and where to show it, read-write
+ *   r DIRECTORY AT      the same, read-only
+ *   c DIRECTORY AT      the same, read-only, and from the guest's cache
+ *   v NAME VERSION      of something in that cache; another version than the last makes it stale
  *   l LINK TARGET       a symbolic link that is to exist
  *   t COLUMNSxROWS      the command's streams are a terminal
  *   s                   with a terminal: stderr is not
@@ -93,6 +94,43 @@ static const char *next_string(const char **at, const char *end)
 	return string;
 }
 
+static void write_file(const char *directory, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	int file;
+
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	file = open(path, O_WRONLY | O_CLOEXEC);
+	if (file < 0)
+		return;
+	if (write(file, text, strlen(text)) < 0)
+		/* The process that was to be moved or killed has ended. */
+		errno = 0;
+	close(file);
+}
+
+/* Files of the host that have changed are read anew. */
+static void note_version(const char *name, const char *version)
+{
+	static struct known {
+		struct known *next;
+		char *name, *version;
+	} *all;
+	struct known *one = all;
+
+	while (one && strcmp(one->name, name))
+		one = one->next;
+	if (!one) {
+		one = checked(calloc(1, sizeof *one));
+		*one = (struct known){ all, checked(strdup(name)), checked(strdup(version)) };
+		all = one;
+	} else if (strcmp(one->version, version)) {
+		free(one->version);
+		one->version = checked(strdup(version));
+		write_file("/proc/sys/vm", "drop_caches", "3");
+	}
+}
+
 static void append(char ***list, size_t *count, const char *string)
 {
 	*list = checked(realloc(*list, (*count + 2) * sizeof **list));
@@ -130,6 +168,12 @@ static void read_request(struct request *request, const char *bytes, size_t leng
 		case 'k':
 			request->clock = value;
 			break;
+		case 'v':
+			note_version(value, next_string(&at, end));
+			break;
+		case 'w':
+		case 'r':
+		case 'c':
 		case 'l':
 			next_string(&at, end);
 			break;
@@ -168,29 +212,14 @@ static _Noreturn void refuse(int error, const char *what)
 	_exit(127);
 }
 
-static void write_file(const char *directory, const char *name, const char *text)
-{
-	char path[PATH_MAX];
-	int file;
-
-	snprintf(path, sizeof path, "%s/%s", directory, name);
-	file = open(path, O_WRONLY | O_CLOEXEC);
-	if (file < 0)
-		return;
-	if (write(file, text, strlen(text)) < 0)
-		/* The process that was to be moved or killed has ended. */
-		errno = 0;
-	close(file);
-}
-
-static void show_directory(const char *root, const char *path, unsigned long flags)
+static void show_directory(const char *root, const char *path, const char *at, unsigned long flags)
 {
 	char source[PATH_MAX];
 
 	snprintf(source, sizeof source, "%s%s", root, path);
-	if (!make_directories(path) || mount(source, path, NULL, MS_BIND, NULL))
+	if (!make_directories(at) || mount(source, at, NULL, MS_BIND, NULL))
 		refuse(errno, path);
-	if (flags && mount(NULL, path, NULL, MS_REMOUNT | MS_BIND | flags, NULL))
+	if (flags && mount(NULL, at, NULL, MS_REMOUNT | MS_BIND | flags, NULL))
 		refuse(errno, path);
 }
 
@@ -219,13 +248,15 @@ static void make_view(const struct request *request)
 		const char *value = next_string(&at, end);
 
 		if (kind == 'w')
-			show_directory(HOST_LIVE, value, 0);
+			show_directory(HOST_LIVE, value, next_string(&at, end), 0);
 		else if (kind == 'r')
-			show_directory(HOST_LIVE, value, MS_RDONLY);
+			show_directory(HOST_LIVE, value, next_string(&at, end), MS_RDONLY);
 		else if (kind == 'c')
-			show_directory(HOST_CACHED, value, MS_RDONLY);
+			show_directory(HOST_CACHED, value, next_string(&at, end), MS_RDONLY);
 		else if (kind == 'l')
 			make_link(value, next_string(&at, end));
+		else if (kind == 'v')
+			next_string(&at, end);
 	}
 	/* Nothing else of the host. */
 	if (umount2(HOST_LIVE, MNT_DETACH) || umount2(HOST_CACHED, MNT_DETACH))

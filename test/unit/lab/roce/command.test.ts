@@ -9,6 +9,7 @@ const REQUEST = {
   environment: {},
   directory: '/',
   shares: [],
+  versions: {},
   links: {},
   terminal: null,
   now: 0,

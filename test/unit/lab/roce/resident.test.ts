@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockFile } from '../../../../src/lab/lock.ts';
+import { guestKey } from '../../../../src/lab/roce/boot-files.ts';
 import { Wire } from '../../../../src/lab/roce/frames.ts';
 import { Relay } from '../../../../src/lab/roce/relay.ts';
 import { findResident, ResidentFolder, type ResidentRecord } from '../../../../src/lab/roce/resident.ts';
@@ -11,6 +12,7 @@ import { runtimeDirectory } from '../../../../src/lab/runtime.ts';
 import { socketPair } from './wires.ts';
 
 const RECORD: ResidentRecord = {
+  guest: guestKey(),
   kernel: '6.1.0',
   acceleration: 'emulation',
   pid: 1,
@@ -85,9 +87,9 @@ describe('a guest that is up', () => {
 });
 
 describe('the folder of what is up', () => {
-  it('is in the runtime directory of the user, if that is theirs alone', () => {
+  it('is in the runtime directory of the user, unless others may write there', () => {
     expect(runtimeDirectory({ XDG_RUNTIME_DIR: base })).toBe(join(base, 'rdmatool'));
-    chmodSync(base, 0o755);
+    chmodSync(base, 0o770);
     expect(runtimeDirectory({ XDG_RUNTIME_DIR: base })).toBe(`/tmp/rdmatool-${process.getuid?.()}`);
     expect(runtimeDirectory({})).toBe(`/tmp/rdmatool-${process.getuid?.()}`);
     expect(runtimeDirectory({ XDG_RUNTIME_DIR: 'relative' })).toMatch(/^\/tmp\//);

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type Places, planShares, surroundingsOf } from '../../../../src/lab/roce/surroundings.ts';
+import {
+  type Places,
+  planShares,
+  surroundingsOf,
+  versionedPaths,
+} from '../../../../src/lab/roce/surroundings.ts';
 
 const PLACES: Places = {
   directory: '/home/me/work',
@@ -8,14 +13,16 @@ const PLACES: Places = {
   node: '/usr/bin/node',
 };
 const paths = (places: Partial<Places>) =>
-  planShares({ ...PLACES, ...places }).map(({ path, access }) => `${path} ${access}`);
+  planShares({ ...PLACES, ...places })
+    .filter(({ path, at }) => path === at)
+    .map(({ path, access }) => `${path} ${access}`);
 
 describe('what a command sees of the host', () => {
   it('is the current directory, rdmatool and Node', () => {
     expect(paths({ node: '/home/me/.nvm/v20/bin/node' })).toEqual([
       '/home/me/work read-write',
       '/opt/rdmatool read-only',
-      '/home/me/.nvm/v20 fixed',
+      '/home/me/.nvm/v20 cached',
     ]);
   });
 
@@ -47,6 +54,15 @@ describe('what a command sees of the host', () => {
     expect(paths({ shares: ['/srv/data'] })).toContain('/srv/data read-write');
   });
 
+  it('has rdmatool once more, from the cache, last', () => {
+    const last = planShares({ ...PLACES, directory: '/opt' }).at(-1);
+    expect(last).toMatchObject({ path: '/opt/rdmatool', access: 'cached' });
+    expect(last?.at).toMatch(/^\/run\/rdmatool\/\w+$/);
+    expect(versionedPaths(PLACES)).toEqual(
+      expect.arrayContaining(['/usr/bin/node', '/opt/rdmatool/dist', '/opt/rdmatool/package.json']),
+    );
+  });
+
   it('has the packages beside one that npm installed', () => {
     expect(paths({ packageRoot: '/home/me/x/node_modules/rdmatool' })).toContain(
       '/home/me/x/node_modules read-only',
@@ -54,7 +70,7 @@ describe('what a command sees of the host', () => {
   });
 
   it('has only the folder of a Node that lies in no bin folder', () => {
-    expect(paths({ node: '/home/me/tools/node' })).toContain('/home/me/tools fixed');
+    expect(paths({ node: '/home/me/tools/node' })).toContain('/home/me/tools cached');
   });
 });
 
@@ -72,8 +88,14 @@ describe('the environment of a command', () => {
 
   it('finds the same programs first, then those of root, Node and rdmatool', () => {
     const [link = ''] = Object.keys(links);
-    expect(link).toMatch(/^\/run\/rdmatool\/\w+\/rdmatool$/);
-    expect(links[link]).toBe('/opt/rdmatool/bin/rdmatool.js');
+    expect(link).toMatch(/^\/run\/rdmatool\/\w+\.bin\/rdmatool$/);
+    expect(links[link]).toMatch(/^\/run\/rdmatool\/\w+\/bin\/rdmatool\.js$/);
     expect(environment['PATH']).toBe(`/bin:/own:/usr/sbin:/sbin:/usr/bin:${link.replace(/\/rdmatool$/, '')}`);
+  });
+  it('finds rdmatool inside of what npm installed', () => {
+    const installed = surroundingsOf({}, { ...PLACES, packageRoot: '/x/node_modules/@scope/rdmatool' });
+    expect(Object.values(installed.links)[0]).toMatch(
+      /^\/run\/rdmatool\/\w+\/@scope\/rdmatool\/bin\/rdmatool\.js$/,
+    );
   });
 });
