@@ -1,7 +1,7 @@
 // @ts-check
 // The Debian packages that the labs and tests need, and how they get here.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { run } from '../processes.mjs';
 import { SetupError, UNAVAILABLE } from './error.mjs';
 
@@ -15,8 +15,7 @@ export const TIERS = ['build', 'labs', 'long'];
  * @type {DebianPackage[]}
  */
 export const PACKAGES = [
-  { tier: 'labs', name: 'gcc', proof: '/usr/bin/gcc', why: 'compiles the C part of the efa lab' },
-  { tier: 'labs', name: 'libc6-dev', proof: '/usr/include/stdio.h', why: 'the C headers for gcc' },
+  ...ofRoceLab().map((each) => ({ tier: 'labs', ...each })),
   {
     tier: 'labs',
     name: 'libibverbs-dev',
@@ -36,12 +35,26 @@ export const PACKAGES = [
     why: 'ibv_devinfo, which answers are compared with',
   },
   {
+    tier: 'labs',
+    name: 'rdmacm-utils',
+    proof: '/usr/bin/rping',
+    why: 'rping and others, which the roce lab is tested with',
+  },
+  {
     tier: 'long',
     name: 'debootstrap',
     proof: '/usr/sbin/debootstrap',
     why: 'makes the minimal Debian that set-up itself is tested in',
   },
 ];
+
+/** The lab names what it lacks from the same list. */
+function ofRoceLab() {
+  const file = new URL('../../src/lab/roce/packages.json', import.meta.url);
+  /** @type {{ name: string, proof: string, why: string }[]} */
+  const packages = JSON.parse(readFileSync(file, 'utf8'));
+  return packages;
+}
 
 /**
  * @param {string} tier

@@ -43,6 +43,8 @@ async function up(): Promise<{ readonly keeper: number; readonly qemu: number }>
 }
 
 const script = (text: string, options: RunOptions = {}) => place.inLab(['sh', '-c', text], options);
+/** How many processes of the guest sleep. */
+const SLEEPERS = 'cat /proc/[0-9]*/comm | grep -cx sleep';
 const linesOf = (text: string): string[] => text.trim().split('\n');
 const sha = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 const gone = (pid: number) => expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
@@ -146,17 +148,15 @@ describe('a guest that is up', () => {
         'trap "" HUP; setsid sleep 4321 & echo ready; sleep 4321',
       ]);
       await running.said('ready');
-      expect((await place.inLab(['pgrep', '-c', 'sleep'])).stdout).toBe('2\n');
+      expect((await script(SLEEPERS)).stdout).toBe('2\n');
       running.child.kill('SIGKILL');
       await running.outcome;
-      await expect
-        .poll(async () => (await place.inLab(['pgrep', '-c', 'sleep'])).stdout, { timeout: 10_000 })
-        .toBe('0\n');
+      await expect.poll(async () => (await script(SLEEPERS)).stdout, { timeout: 10_000 }).toBe('0\n');
     });
 
     it('and leaves nothing of them', async () => {
       await script('setsid sleep 4321 & exit 0');
-      const { stdout } = await script('pgrep -c sleep; ls -d /sys/fs/cgroup/lab.*; cat /proc/self/cgroup');
+      const { stdout } = await script(`${SLEEPERS}; ls -d /sys/fs/cgroup/lab.*; cat /proc/self/cgroup`);
       const [sleeping, group, own] = linesOf(stdout);
       expect(sleeping).toBe('0');
       expect(`0::${group?.replace('/sys/fs/cgroup', '')}`).toBe(own);

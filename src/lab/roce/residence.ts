@@ -10,7 +10,7 @@ import type { LabStatus } from '../status.ts';
 import { FrameType } from './frames.ts';
 import { keepGuest } from './keeper.ts';
 import { outcomeOf, Parent } from './parent.ts';
-import { awaitResident, findResident, type Resident } from './resident.ts';
+import { awaitResident, findResident, type Resident, requireSameVersion } from './resident.ts';
 import { machineText } from './run.ts';
 
 export interface RoceUpOptions {
@@ -30,6 +30,7 @@ export function upRoceLab({ emulate, say }: RoceUpOptions): Promise<Outcome> {
   return untilSignal(async (abort) => {
     const found = await awaitResident(abort);
     if (found.state === 'up') {
+      requireSameVersion(found);
       found.wire.close();
       say('lab roce: it is up already');
       return statusOf(found);

@@ -136,14 +136,7 @@ async function contact(folder: ResidentFolder): Promise<Extract<Resident, { stat
     wire.close();
     return null;
   }
-  if (record.guest === guestKey()) return { state: 'up', record, wire };
-  wire.close();
-  throw new LabError(
-    'other_version',
-    'lab roce: the guest that is up was started by another version of rdmatool',
-    `end it with that one, or: kill ${record.pid}`,
-    1,
-  );
+  return { state: 'up', record, wire };
 }
 
 function connectTo(path: string): Promise<Socket | null> {
@@ -152,4 +145,19 @@ function connectTo(path: string): Promise<Socket | null> {
     socket.once('connect', () => resolve(socket));
     socket.once('error', () => resolve(null));
   });
+}
+
+/**
+ * A guest's agent and its clients must be of one version; to end it, they need not.
+ * @throws LabError, and closes the wire
+ */
+export function requireSameVersion({ record, wire }: Extract<Resident, { state: 'up' }>): void {
+  if (record.guest === guestKey()) return;
+  wire.close();
+  throw new LabError(
+    'other_version',
+    'lab roce: the guest that is up was started by another version of rdmatool',
+    'rdmatool lab down roce',
+    1,
+  );
 }

@@ -8,7 +8,7 @@ import type { Wire } from './frames.ts';
 import { bootGuest } from './guest.ts';
 import type { Acceleration } from './qemu.ts';
 import type { CommandRequest } from './request.ts';
-import { awaitResident, type Resident } from './resident.ts';
+import { awaitResident, type Resident, requireSameVersion } from './resident.ts';
 import { planShares, surroundingsOf, versionedPaths } from './surroundings.ts';
 import { ownTerminal, runInOwnTerminal } from './terminal.ts';
 
@@ -41,6 +41,7 @@ export async function runRoceLab(options: RoceRunOptions): Promise<number> {
       return runInOwnTerminal(wire, request, watch, (message) => options.say(`lab roce: ${message}`));
     };
     if (resident.state === 'up') {
+      requireSameVersion(resident);
       const { wire, record } = resident;
       try {
         abort.signal.throwIfAborted();

@@ -7,7 +7,12 @@ import { lockFile } from '../../../../src/lab/lock.ts';
 import { guestKey } from '../../../../src/lab/roce/boot-files.ts';
 import { Wire } from '../../../../src/lab/roce/frames.ts';
 import { Relay } from '../../../../src/lab/roce/relay.ts';
-import { findResident, ResidentFolder, type ResidentRecord } from '../../../../src/lab/roce/resident.ts';
+import {
+  findResident,
+  ResidentFolder,
+  type ResidentRecord,
+  requireSameVersion,
+} from '../../../../src/lab/roce/resident.ts';
 import { runtimeDirectory } from '../../../../src/lab/runtime.ts';
 import { socketPair } from './wires.ts';
 
@@ -60,7 +65,12 @@ describe('a guest that is up', () => {
     folder.write(RECORD);
     const found = await findResident();
     expect(found).toMatchObject({ state: 'up', record: RECORD });
-    if (found.state === 'up') found.wire.close();
+    if (found.state === 'up') {
+      expect(() => requireSameVersion(found)).not.toThrow();
+      const other = { ...found, record: { ...RECORD, guest: 'other' } };
+      expect(() => requireSameVersion(other)).toThrow('another version of rdmatool');
+      await found.wire.closed;
+    }
     relay.close();
     server.close();
     if (lock) folder.remove(lock);
