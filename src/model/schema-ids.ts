@@ -2,4 +2,5 @@
 export const SCHEMA_IDS = {
   queryDevice: 'rdmatool/query-device/1',
   list: 'rdmatool/list/1',
+  schema: 'rdmatool/schema/1',
 } as const;
