@@ -79,12 +79,21 @@ function wrap<R>(fn: KoffiFunction): NativeFunction<R> {
   };
 }
 
-/** A function at an address, as the ops in a verbs context are. */
+const functionsAt = new Map<Pointer, NativeFunction<unknown>>();
+
+/**
+ * A function at an address, as the ops in a verbs context are. An address has one prototype: contexts of the
+ * same provider share their ops.
+ */
 export function functionAt<R>(
   address: Pointer,
   prototype: ReturnType<typeof koffi.proto>,
 ): NativeFunction<R> {
-  return wrap<R>(koffi.decode(address, prototype));
+  const known = functionsAt.get(address);
+  if (known) return known as NativeFunction<R>;
+  const found = wrap<R>(koffi.decode(address, prototype));
+  functionsAt.set(address, found as NativeFunction<unknown>);
+  return found;
 }
 
 export class NativeLibrary {
