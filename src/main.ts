@@ -1,27 +1,46 @@
 /** Builds the program, runs it, and turns errors into messages and exit statuses: the one place that does. */
 import { CommanderError } from 'commander';
+import { endDespiteHangingCalls } from './commands/end.ts';
 import { buildProgram, commandNamedBy } from './commands/program.ts';
-import { type Context, type ResultDocument, UsageError } from './commands/spec.ts';
+import { type CommandSpec, type Context, type ResultDocument, UsageError } from './commands/spec.ts';
+import { errnoText, errnoValue } from './explain/errno.ts';
 import { ExitStatus, FAILURES, Failure, type FailureJson } from './explain/failure.ts';
 import { jsonDocument } from './output/json.ts';
-import { processStreams, type Streams } from './output/streams.ts';
+import { OutputError, processStreams, type Streams } from './output/streams.ts';
 import type { ColorMode } from './output/style.ts';
 import { packageVersion } from './package-root.ts';
 import { abandonedOperations, DeadlineError } from './waiting/deadline.ts';
+import { reserveThreads } from './waiting/side-by-side.ts';
 
 /**
  * Runs rdmatool and sets the exit status.
  * @param argv the arguments after the program's name
  */
 export async function main(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
-  const streams = processStreams();
-  process.exitCode = await run(argv, streams);
-  // A call that hangs inside C keeps the process alive; what was to be said has been said.
-  if (abandonedOperations() > 0) process.exit();
+  const status = await run(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, processStreams());
+  process.exitCode = status;
+  // A call that hangs inside C keeps the process alive.
+  if (abandonedOperations() > 0 || status === ExitStatus.INTERRUPTED) await endDespiteHangingCalls(status);
 }
 
 async function run(argv: readonly string[], streams: Streams): Promise<number> {
-  if (argv.length === 0) return overview(streams);
+  const messages: string[] = [];
+  try {
+    return await runCommand(argv, streams, messages);
+  } catch (error) {
+    const failure = asFailure(error, argv, messages);
+    if (!(error instanceof OutputError)) await printFailedDocument(argv, failure.toJSON(), streams);
+    sayFailure(streams, failure.toJSON());
+    return failure.exitStatus;
+  }
+}
+
+async function runCommand(argv: readonly string[], streams: Streams, messages: string[]): Promise<number> {
+  if (argv.length === 0) {
+    const { overviewText } = await import('./commands/overview.ts');
+    await streams.data(overviewText());
+    return ExitStatus.DONE;
+  }
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     await streams.data(`rdmatool ${packageVersion()}\n`);
     return ExitStatus.DONE;
@@ -31,10 +50,11 @@ async function run(argv: readonly string[], streams: Streams): Promise<number> {
   const reference = wantsHelp ? await commandNamedBy(argv)?.reference?.() : undefined;
   const program = buildProgram(argv, reference ?? [], async (spec, args, options) => {
     const context = createContext(streams, options['json'] === true, options['color'] as ColorMode);
-    status = await spec.run({ args, options, context });
+    // A program that a command runs is to find its environment as the user made it.
+    if (!spec.commandAfterDashes) reserveThreads();
+    status = await interruptible(spec, spec.run({ args, options, context }));
   });
   let help = '';
-  const messages: string[] = [];
   for (const command of [program, ...program.commands, ...program.commands.flatMap((sub) => sub.commands)]) {
     command.exitOverride().configureOutput({
       writeOut: (text) => {
@@ -47,24 +67,29 @@ async function run(argv: readonly string[], streams: Streams): Promise<number> {
   }
   try {
     await program.parseAsync(argv, { from: 'user' });
-    return status;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) {
-      await streams.data(help);
-      return ExitStatus.DONE;
-    }
-    const failure = asFailure(error, messages);
-    await printFailedDocument(argv, failure.toJSON(), streams);
-    sayFailure(streams, failure.toJSON(), true);
-    return failure.exitStatus;
+    if (!(error instanceof CommanderError && error.exitCode === 0)) throw error;
+    await streams.data(help);
   }
+  return status;
 }
 
-/** `rdmatool` alone: what is here, and what to do next. */
-async function overview(streams: Streams): Promise<number> {
-  const { overviewText } = await import('./commands/overview.ts');
-  await streams.data(overviewText());
-  return ExitStatus.DONE;
+/**
+ * The result of a command, unless Ctrl-C comes first. A command that runs another program leaves Ctrl-C to that
+ * one.
+ */
+async function interruptible(spec: CommandSpec, work: Promise<number>): Promise<number> {
+  if (spec.commandAfterDashes) return work;
+  let interrupt = (): void => {};
+  const interruption = new Promise<never>((_, reject) => {
+    interrupt = () => reject(new Failure('INTERRUPTED', 'interrupted', ''));
+    process.once('SIGINT', interrupt);
+  });
+  try {
+    return await Promise.race([work, interruption]);
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
 }
 
 function createContext(streams: Streams, json: boolean, color: ColorMode): Context {
@@ -75,7 +100,7 @@ function createContext(streams: Streams, json: boolean, color: ColorMode): Conte
     async conclude(document, view) {
       await streams.data(json ? jsonDocument(document) : await render(await view()));
       if (document.error === null) return ExitStatus.DONE;
-      sayFailure(streams, document.error, true);
+      sayFailure(streams, document.error);
       return FAILURES[document.error.code];
     },
   };
@@ -88,9 +113,9 @@ function createContext(streams: Streams, json: boolean, color: ColorMode): Conte
   }
 }
 
-function sayFailure(streams: Streams, failure: FailureJson, withHint: boolean): void {
+function sayFailure(streams: Streams, failure: FailureJson): void {
   streams.message(`rdmatool: ${failure.message}`);
-  if (withHint && failure.hint !== '') streams.message(`next: ${failure.hint}`);
+  if (failure.hint !== '') streams.message(`next: ${failure.hint}`);
 }
 
 /** stdout carries a document that fits the schema even where the command never got to work. */
@@ -101,21 +126,24 @@ async function printFailedDocument(
 ): Promise<void> {
   const ownArguments = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const spec = commandNamedBy(ownArguments);
-  if (!spec?.failed || !ownArguments.includes('--json')) return;
+  // An interruption may come when the document, or a part of it, is out.
+  if (!spec?.failed || !ownArguments.includes('--json') || streams.hasData) return;
   const document: ResultDocument = spec.failed(error);
-  await streams.data(jsonDocument(document));
+  await streams.data(jsonDocument(document)).catch(() => {});
 }
 
-function asFailure(error: unknown, messages: readonly string[]): Failure {
+function asFailure(error: unknown, argv: readonly string[], messages: readonly string[]): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof CommanderError || error instanceof UsageError) {
-    const said = messages
-      .join('')
-      .replace(/^error: /, '')
-      .trim();
-    return new Failure('USAGE', said || error.message, 'rdmatool --help, or rdmatool COMMAND --help', {
-      cause: error,
-    });
+    return usageFailure(error, argv, messages);
+  }
+  if (error instanceof OutputError) {
+    return new Failure(
+      'OUTPUT_FAILED',
+      `stdout cannot be written: ${errnoText(error.errno)}`,
+      'what was printed is not complete',
+      { errno: errnoValue(error.errno), cause: error },
+    );
   }
   if (error instanceof DeadlineError) {
     return new Failure('TIMED_OUT', error.message, 'the driver or its firmware does not answer: see dmesg', {
@@ -138,4 +166,19 @@ function asFailure(error: unknown, messages: readonly string[]): Failure {
     'set RDMATOOL_DEBUG=1 for the place, and report it',
     { cause },
   );
+}
+
+/** commander says `error: unknown option '--jsn'`, and on a second line `(Did you mean --json?)`. */
+function usageFailure(error: Error, argv: readonly string[], messages: readonly string[]): Failure {
+  const [said, suggestion] = (messages.join('') || error.message).replace(/^error: /, '').split('\n');
+  const meant = /^\((Did you mean .*)\)$/.exec(suggestion ?? '')?.[1];
+  const spec = commandNamedBy(argv);
+  const help = `rdmatool ${spec ? `${spec.path.join(' ')} ` : ''}--help`;
+  const isBefore = spec !== undefined && argv[0]?.startsWith('-') === true;
+  const hints = [
+    ...(meant === undefined ? [] : [`d${meant.slice(1)}`]),
+    ...(isBefore ? ['options stand after the command'] : []),
+    help,
+  ];
+  return new Failure('USAGE', said ?? error.message, hints.join(' '), { cause: error });
 }

@@ -3,7 +3,7 @@ import { defineCommand, flag, positiveInteger } from './spec.ts';
 
 export const queryDeviceCommand = defineCommand({
   path: ['query-device'],
-  summary: 'Show what RDMA devices can do: verbs, ports, GIDs, AWS EFA capabilities',
+  summary: 'Show what RDMA devices can do: verbs, ports, GIDs, AWS EFA',
   arguments: [{ usage: '[device...]', description: 'devices by name; without one, all of them' }],
   options: {
     verbose: flag('-v, --verbose', 'show every attribute'),
@@ -28,15 +28,19 @@ export const queryDeviceCommand = defineCommand({
     },
   ],
   seeAlso: ['ibv_devinfo(1)', 'ibv_query_device_ex(3)', 'ibv_query_port(3)', 'efadv_query_device(3)'],
-  failed: (error) => ({
-    schema: SCHEMA_IDS.queryDevice,
-    error,
-    libraries: {
-      libibverbs: { path: null, version: null, unavailable: {} },
-      libefa: { path: null, version: null, unavailable: {} },
-    },
-    devices: [],
-  }),
+  failed(error) {
+    const unknown = {
+      path: null,
+      version: null,
+      unavailable: { path: error.message, version: error.message },
+    };
+    return {
+      schema: SCHEMA_IDS.queryDevice,
+      error,
+      libraries: { libibverbs: unknown, libefa: unknown },
+      devices: [],
+    };
+  },
   async run({ args, options, context }) {
     const { queryDevices } = await import('../devices/query-devices.ts');
     const result = await queryDevices({ names: args, port: options.ibPort });

@@ -1,3 +1,4 @@
+import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { jsonDocument } from '../output/json.ts';
 import { defineCommand, UsageError } from './spec.ts';
 
@@ -12,15 +13,16 @@ export const schemaCommand = defineCommand({
   ],
   examples: [{ command: 'rdmatool schema query-device', does: 'the schema of query-device --json' }],
   seeAlso: [],
+  failed: (error) => ({ schema: SCHEMA_IDS.schema, error, commands: [] }),
   async run({ args, context }) {
     const { SCHEMAS } = await import('../model/schemas.ts');
     const [name] = args;
     const names = Object.keys(SCHEMAS);
     if (name === undefined) {
-      await context.streams.data(`${names.join('\n')}\n`);
-      return 0;
+      const result = { schema: SCHEMA_IDS.schema, error: null, commands: names };
+      return context.conclude(result, async () => names.map((text) => ({ type: 'text', text })));
     }
-    const schema = SCHEMAS[name];
+    const schema = names.includes(name) ? SCHEMAS[name] : undefined;
     if (!schema)
       throw new UsageError(`schema: there is none for '${name}'; there is for ${names.join(', ')}`);
     await context.streams.data(

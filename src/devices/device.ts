@@ -7,30 +7,36 @@ import type { Failure } from '../explain/failure.ts';
 import type { Decoded } from '../layout/codec.ts';
 import { omitting } from '../layout/struct.ts';
 import type { Device, Efa, Gid, Port, SysfsDevice } from '../model/query-device.ts';
-import { MissingSymbolError } from '../native/errors.ts';
+import { MissingSymbolError, NativeCallError } from '../native/errors.ts';
 import type { VerbsContext, VerbsDevice } from '../native/libibverbs.ts';
 import type { Machine } from '../system/machine.ts';
 import { CALL_DEADLINE_MS, OPEN_DEADLINE_MS, within } from '../waiting/deadline.ts';
+import { Patience } from '../waiting/patience.ts';
 import { isNotEfa, queryEfa } from './efa.ts';
-import { nodeRefused, noSuchPort, openFailed, queryFailed, reasonOf } from './failures.ts';
+import { efaFailed, noSuchPort, openFailed, queryFailed, reasonOf } from './failures.ts';
 import { queryGids } from './gids.ts';
 import type { VerbsLibraries } from './libraries.ts';
 import { askPort, describePort, failedPort, type PortAnswer } from './ports.ts';
 import { needsRelease, SINCE } from './release.ts';
 import { sysfsGuid } from './sysfs-device.ts';
 
-const { errno } = constants;
+const { ENOENT } = constants.errno;
 const AMAZON = 0x1d0f;
 
 const attributesEx = omitting(ibvDeviceAttrEx, 'orig_attr');
 
+/** What is asked of a device. */
+export interface Wanted {
+  /** Only this port; null: all. */
+  readonly port: number | null;
+  /** What libefa tells of an EFA device. */
+  readonly efa: boolean;
+}
+
 /** A device of which only sysfs could be read. */
 export function failedDevice(machine: Machine, name: string, sysfs: SysfsDevice, failure: Failure): Device {
-  const reason = failure.message;
-  return {
-    name,
-    error: failure.toJSON(),
-    node_guid: sysfsGuid(machine, name),
+  const guid = sysfsGuid(machine, name);
+  const missing = {
     node_type: null,
     transport: null,
     attributes: null,
@@ -38,184 +44,225 @@ export function failedDevice(machine: Machine, name: string, sysfs: SysfsDevice,
     comp_cntr_caps: null,
     num_comp_vectors: null,
     efa: null,
+  };
+  const reasons = [...Object.keys(missing), 'ports', ...(guid === null ? ['node_guid'] : [])];
+  return {
+    name,
+    error: failure.toJSON(),
+    node_guid: guid,
+    ...missing,
     ports: [],
     sysfs,
-    notes: [],
-    unavailable: {
-      node_type: reason,
-      transport: reason,
-      attributes: reason,
-      attributes_ex: reason,
-      ports: reason,
-    },
+    notes: notesOn(guid, sysfs, false),
+    unavailable: Object.fromEntries(reasons.map((key) => [key, failure.message])),
   };
 }
 
 /**
  * Opens a device, asks it everything, and closes it. Never throws for what the device refuses: the entry
  * carries it.
- * @param port only this port, or null for all
  */
 export async function queryDevice(
   machine: Machine,
   libraries: VerbsLibraries,
   device: VerbsDevice,
   sysfs: SysfsDevice,
-  port: number | null,
+  wanted: Wanted,
 ): Promise<Device> {
-  const refused = sysfs.uverbs === null ? 0 : machine.nodes.node(sysfs.uverbs).accessErrno;
-  if (refused === errno.EACCES || refused === errno.EPERM) {
-    return failedDevice(machine, device.name, sysfs, nodeRefused(device.name, sysfs, refused));
-  }
+  const patience = new Patience(device.name);
   let context: VerbsContext;
   try {
-    context = await within(OPEN_DEADLINE_MS, `${device.name}: ibv_open_device`, device.open());
+    if (sysfs.uverbs !== null) await tryNode(machine, sysfs.uverbs, patience);
+    context = await open(device, patience);
   } catch (error) {
-    return failedDevice(machine, device.name, sysfs, openFailed(device.name, sysfs, error));
+    return failedDevice(machine, device.name, sysfs, openFailed(machine, device.name, sysfs, error));
   }
-  let hung = false;
   try {
-    const entry = await describeDevice(machine, libraries, device, context, sysfs, port);
-    hung = hasTimedOut(entry);
-    return entry;
+    return await new Query(machine, libraries, device, context, sysfs, patience).device(wanted);
   } finally {
-    // A context with a call still inside it cannot be closed; the end of the process does that.
-    if (!hung) await within(CALL_DEADLINE_MS, `${device.name}: ibv_close_device`, context.close());
+    const closing = within(CALL_DEADLINE_MS, `${device.name}: ibv_close_device`, context.close());
+    // What was asked has been answered. A close that hangs is left to the end of the process.
+    await closing.catch(() => {});
   }
 }
 
-const hasTimedOut = (entry: Device): boolean =>
-  entry.error?.code === 'TIMED_OUT' || entry.ports.some((port) => port.error?.code === 'TIMED_OUT');
+/**
+ * Opens the node itself. libibverbs would wait 5 s for one that refuses, and tell another errno than the kernel's.
+ * A node that is not there is libibverbs's matter: it knows a second place, /dev/char.
+ */
+async function tryNode(machine: Machine, uverbs: string, patience: Patience): Promise<void> {
+  const errno = await patience.call(OPEN_DEADLINE_MS, `open(${machine.nodes.node(uverbs).path})`, () =>
+    machine.nodes.tryOpen(uverbs),
+  );
+  if (errno !== 0 && errno !== ENOENT) throw new NativeCallError('open', errno);
+}
 
-async function describeDevice(
-  machine: Machine,
-  libraries: VerbsLibraries,
-  device: VerbsDevice,
-  context: VerbsContext,
-  sysfs: SysfsDevice,
-  onlyPort: number | null,
-): Promise<Device> {
-  const { name } = device;
-  const version = libraries.libibverbs.version;
-  const unavailable: Record<string, string> = {};
-  let failure: Failure | null = null;
-  let attr: Decoded<typeof ibvDeviceAttrEx> | null = null;
-  let extended = false;
+async function open(device: VerbsDevice, patience: Patience): Promise<VerbsContext> {
+  let opening: Promise<VerbsContext> | undefined;
   try {
-    const operation = `${name}: ibv_query_device_ex`;
-    ({ attr, extended } = await within(CALL_DEADLINE_MS, operation, context.queryDevice()));
-    if (!extended) unavailable['attributes_ex'] = 'library or driver has no ibv_query_device_ex';
+    return await patience.call(OPEN_DEADLINE_MS, 'ibv_open_device', () => {
+      opening = device.open();
+      return opening;
+    });
   } catch (error) {
-    failure = queryFailed(name, error);
-    unavailable['attributes'] = failure.message;
-    unavailable['attributes_ex'] = failure.message;
+    // A context that comes too late is not to stay open.
+    opening?.then((context) => context.close()).catch(() => {});
+    throw error;
   }
-
-  const count = attr ? attr.phys_port_cnt_ex || attr.orig_attr.phys_port_cnt : sysfs.ports.length;
-  if (onlyPort !== null && onlyPort > count) failure ??= noSuchPort(name, onlyPort, count);
-  const wanted = Array.from({ length: count }, (_, index) => index + 1).filter(
-    (port) => onlyPort === null || port === onlyPort,
-  );
-  const ports = failure?.code === 'TIMED_OUT' ? [] : await describePorts(machine, context, wanted, version);
-  const badPort = ports.find((port) => port.error !== null);
-
-  const guid = attr ? guidText(attr.orig_attr.node_guid) : sysfsGuid(machine, name);
-  return {
-    name,
-    error: failure?.toJSON() ?? badPort?.error ?? null,
-    node_guid: guid,
-    node_type: NodeType.show(device.nodeType),
-    transport: TransportType.show(device.transportType),
-    attributes: attr && ibvDeviceAttr.toJson(attr.orig_attr),
-    attributes_ex: attr && extended ? attributesEx.toJson(attr) : null,
-    comp_cntr_caps: await compCntrCaps(context, version, unavailable),
-    num_comp_vectors: context.numCompVectors,
-    efa: efaPart(libraries, context, sysfs, attr?.orig_attr.vendor_id ?? null, unavailable),
-    ports,
-    sysfs,
-    notes: notesOn(guid, sysfs),
-    unavailable,
-  };
 }
 
-async function describePorts(
-  machine: Machine,
-  context: VerbsContext,
-  ports: readonly number[],
-  version: string | null,
-): Promise<Port[]> {
-  const answers = await Promise.all(
-    ports.map(async (port): Promise<PortAnswer | Port> => {
-      try {
-        return await askPort(context, port);
-      } catch (error) {
-        return failedPort(port, queryFailed(`${context.deviceName} port ${port}`, error).toJSON());
+/** All questions to one open device. */
+class Query {
+  readonly #unavailable: Record<string, string> = {};
+  #failure: Failure | null = null;
+
+  constructor(
+    private readonly machine: Machine,
+    private readonly libraries: VerbsLibraries,
+    private readonly verbs: VerbsDevice,
+    private readonly context: VerbsContext,
+    private readonly sysfs: SysfsDevice,
+    private readonly patience: Patience,
+  ) {}
+
+  get #name(): string {
+    return this.verbs.name;
+  }
+
+  get #version(): string | null {
+    return this.libraries.libibverbs.version;
+  }
+
+  async device(wanted: Wanted): Promise<Device> {
+    const { attr, extended } = await this.#attributes();
+    const count = attr ? attr.phys_port_cnt_ex || attr.orig_attr.phys_port_cnt : this.sysfs.ports.length;
+    const ports = await this.#ports(count, wanted.port);
+    const guid = attr ? guidText(attr.orig_attr.node_guid) : sysfsGuid(this.machine, this.#name);
+    if (guid === null) this.#unavailable['node_guid'] = this.#unavailable['attributes'] ?? '';
+    const compCntrCaps = await this.#compCntrCaps();
+    const efa = wanted.efa ? this.#efa(attr?.orig_attr.vendor_id ?? null) : null;
+    const badPort = ports.find((port) => port.error !== null);
+    return {
+      name: this.#name,
+      error: this.#failure?.toJSON() ?? badPort?.error ?? null,
+      node_guid: guid,
+      node_type: NodeType.show(this.verbs.nodeType),
+      transport: TransportType.show(this.verbs.transportType),
+      attributes: attr && ibvDeviceAttr.toJson(attr.orig_attr),
+      attributes_ex: attr && extended ? attributesEx.toJson(attr) : null,
+      comp_cntr_caps: compCntrCaps,
+      num_comp_vectors: this.context.numCompVectors,
+      efa,
+      ports,
+      sysfs: this.sysfs,
+      notes: notesOn(guid, this.sysfs, true),
+      unavailable: this.#unavailable,
+    };
+  }
+
+  async #attributes(): Promise<{ attr: Decoded<typeof ibvDeviceAttrEx> | null; extended: boolean }> {
+    try {
+      const answer = await this.patience.call(CALL_DEADLINE_MS, 'ibv_query_device_ex', () =>
+        this.context.queryDevice(),
+      );
+      if (!answer.extended) {
+        this.#unavailable['attributes_ex'] = 'this libibverbs or driver has no ibv_query_device_ex';
       }
-    }),
-  );
-  const answered = answers.filter((answer) => 'attr' in answer);
-  let byPort: ReadonlyMap<number, readonly Gid[]> | null = null;
-  let reason: string | null = null;
-  try {
-    const tables = answered.map(({ port, attr }) => ({
+      return answer;
+    } catch (error) {
+      this.#failure = queryFailed(this.machine, this.#name, error);
+      this.#unavailable['attributes'] = this.#failure.message;
+      this.#unavailable['attributes_ex'] = this.#failure.message;
+      return { attr: null, extended: false };
+    }
+  }
+
+  async #ports(count: number, only: number | null): Promise<Port[]> {
+    if (only !== null && only > count) {
+      this.#failure ??= noSuchPort(this.#name, only, count);
+      return [];
+    }
+    const numbers = only === null ? Array.from({ length: count }, (_, index) => index + 1) : [only];
+    const answers: (PortAnswer | Port)[] = [];
+    for (const port of numbers) {
+      try {
+        answers.push(await askPort(this.context, this.patience, port));
+      } catch (error) {
+        const failure = queryFailed(this.machine, `${this.#name} port ${port}`, error);
+        answers.push(failedPort(port, failure.toJSON()));
+      }
+    }
+    const { gids, reason } = await this.#gids(answers.filter((answer) => 'attr' in answer));
+    const ports: Port[] = [];
+    for (const answer of answers) {
+      if ('attr' in answer) {
+        const entries = gids?.get(answer.port) ?? null;
+        ports.push(
+          await describePort(this.context, this.patience, answer, { entries, reason }, this.#version),
+        );
+      } else ports.push(answer);
+    }
+    return ports;
+  }
+
+  async #gids(
+    answers: readonly PortAnswer[],
+  ): Promise<{ gids: ReadonlyMap<number, readonly Gid[]> | null; reason: string | null }> {
+    const tables = answers.map(({ port, attr }) => ({
       port,
       length: attr.gid_tbl_len,
       linkLayer: attr.link_layer,
     }));
-    byPort = await queryGids(machine, context, tables);
-  } catch (error) {
-    reason = reasonOf(error);
+    try {
+      return { gids: await queryGids(this.machine, this.context, this.patience, tables), reason: null };
+    } catch (error) {
+      return { gids: null, reason: reasonOf(error) };
+    }
   }
-  return Promise.all(
-    answers.map((answer) =>
-      'attr' in answer
-        ? describePort(context, answer, { entries: byPort?.get(answer.port) ?? null, reason }, version)
-        : answer,
-    ),
-  );
-}
 
-async function compCntrCaps(
-  context: VerbsContext,
-  version: string | null,
-  unavailable: Record<string, string>,
-): Promise<Device['comp_cntr_caps']> {
-  try {
-    const operation = `${context.deviceName}: ibv_query_comp_cntr_caps`;
-    return ibvCompCntrCaps.toJson(await within(CALL_DEADLINE_MS, operation, context.queryCompCntrCaps()));
-  } catch (error) {
-    unavailable['comp_cntr_caps'] =
-      error instanceof MissingSymbolError
-        ? needsRelease('ibv_query_comp_cntr_caps', SINCE.ibv_query_comp_cntr_caps, 'libibverbs', version)
-        : reasonOf(error);
-    return null;
+  async #compCntrCaps(): Promise<Device['comp_cntr_caps']> {
+    try {
+      const caps = await this.patience.call(CALL_DEADLINE_MS, 'ibv_query_comp_cntr_caps', () =>
+        this.context.queryCompCntrCaps(),
+      );
+      return ibvCompCntrCaps.toJson(caps);
+    } catch (error) {
+      this.#unavailable['comp_cntr_caps'] =
+        error instanceof MissingSymbolError
+          ? needsRelease(
+              'ibv_query_comp_cntr_caps',
+              SINCE.ibv_query_comp_cntr_caps,
+              'libibverbs',
+              this.#version,
+            )
+          : reasonOf(error);
+      return null;
+    }
   }
-}
 
-/** Asks libefa where the driver or the vendor says that this may be an EFA device; libefa has the last word. */
-function efaPart(
-  libraries: VerbsLibraries,
-  context: VerbsContext,
-  sysfs: SysfsDevice,
-  vendorId: number | null,
-  unavailable: Record<string, string>,
-): Efa | null {
-  if (sysfs.driver !== 'efa' && vendorId !== AMAZON) {
-    unavailable['efa'] = `not an EFA device (driver ${sysfs.driver ?? 'unknown'})`;
-    return null;
-  }
-  try {
-    const { library, version } = libraries.efa();
-    return queryEfa(library, context, version);
-  } catch (error) {
-    unavailable['efa'] = isNotEfa(error) ? `${reasonOf(error)}: not an EFA device` : reasonOf(error);
-    return null;
+  /** Asks libefa where the driver or the vendor says that this may be an EFA device; libefa has the last word. */
+  #efa(vendorId: number | null): Efa | null {
+    const { driver } = this.sysfs;
+    if (driver !== 'efa' && vendorId !== AMAZON) {
+      this.#unavailable['efa'] = `not an EFA device (driver ${driver ?? 'unknown'})`;
+      return null;
+    }
+    try {
+      const { library, version } = this.libraries.efa();
+      return queryEfa(library, this.context, version);
+    } catch (error) {
+      const isOther = driver !== 'efa' && isNotEfa(error);
+      this.#unavailable['efa'] = isOther ? `${reasonOf(error)}: not an EFA device` : reasonOf(error);
+      if (driver === 'efa') this.#failure ??= efaFailed(this.machine, this.#name, error);
+      return null;
+    }
   }
 }
 
-function notesOn(guid: string | null, sysfs: SysfsDevice): string[] {
+/** @param isOpen whether port states come from the driver */
+function notesOn(guid: string | null, sysfs: SysfsDevice, isOpen: boolean): string[] {
   const notes: string[] = [];
-  if (sysfs.driver === 'efa') {
+  if (sysfs.driver === 'efa' && isOpen) {
     notes.push('The EFA driver always reports ACTIVE and LINK_UP: that says nothing about the network.');
   }
   if (guid !== null && /^[0:]+$/.test(guid)) {

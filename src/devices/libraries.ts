@@ -1,11 +1,12 @@
 import type { Failure } from '../explain/failure.ts';
 import type { LibraryOrigin } from '../model/query-device.ts';
-import { MissingLibraryError, NativeCallError } from '../native/errors.ts';
-import { Libefa } from '../native/libefa.ts';
-import { Libibverbs, type VerbsDevice } from '../native/libibverbs.ts';
+import { MissingLibraryError } from '../native/errors.ts';
+import { Libefa, mappedLibefa } from '../native/libefa.ts';
+import { Libibverbs, type VerbsDevice, type VerbsDeviceList } from '../native/libibverbs.ts';
+import { releaseInFileName } from '../native/library.ts';
 import type { Machine } from '../system/machine.ts';
 import { OPEN_DEADLINE_MS, within } from '../waiting/deadline.ts';
-import { listFailed, noLibrary } from './failures.ts';
+import { listFailed, noLibrary, reasonOf } from './failures.ts';
 
 const notLoaded = (reason: string): LibraryOrigin => ({
   path: null,
@@ -21,12 +22,11 @@ export class VerbsLibraries {
 
   private constructor(
     readonly libibverbs: LibraryOrigin,
-    devices: readonly VerbsDevice[],
-    /** Why libibverbs serves none. */
-    readonly failure: Failure | null,
-    private readonly free: () => void,
+    private readonly list: VerbsDeviceList | null,
+    /** Why libibverbs serves none, said of one device or (null) of all; null where it serves some. */
+    readonly failure: ((name: string | null) => Failure) | null,
   ) {
-    this.devices = new Map(devices.map((device) => [device.name, device]));
+    this.devices = new Map((list?.devices ?? []).map((device) => [device.name, device]));
   }
 
   /**
@@ -38,16 +38,22 @@ export class VerbsLibraries {
       library = new Libibverbs();
     } catch (error) {
       if (!(error instanceof MissingLibraryError)) throw error;
-      return new VerbsLibraries(notLoaded(error.message), [], noLibrary(machine, error), () => {});
+      const failure = noLibrary(machine, error, kernelNames.length > 0);
+      return new VerbsLibraries(notLoaded(failure.message), null, () => failure);
     }
     const origin = withReasons(library.origin());
     try {
       const list = await within(OPEN_DEADLINE_MS, 'ibv_get_device_list', library.deviceList());
-      return new VerbsLibraries(origin, list.devices, null, () => list.close());
+      return new VerbsLibraries(origin, list, null);
     } catch (error) {
-      if (!(error instanceof NativeCallError)) throw error;
-      return new VerbsLibraries(origin, [], listFailed(machine, error.errno, kernelNames), () => {});
+      return new VerbsLibraries(origin, null, (name) => listFailed(machine, error, name));
     }
+  }
+
+  /** The release of the libefa that libibverbs has loaded as a provider, whether it serves a device or not. */
+  providerRelease(): string | null {
+    const path = mappedLibefa();
+    return path === null ? null : releaseInFileName(path);
   }
 
   /** libefa, loaded when it is first asked for. Throws MissingLibraryError, every time. */
@@ -74,13 +80,13 @@ export class VerbsLibraries {
         efa === undefined
           ? notLoaded('not needed: no EFA device was queried')
           : efa instanceof MissingLibraryError
-            ? notLoaded(efa.message)
+            ? notLoaded(reasonOf(efa))
             : efa.origin,
     };
   }
 
   close(): void {
-    this.free();
+    this.list?.close();
   }
 }
 

@@ -19,3 +19,12 @@ export function linkRateGbps(width: number, speed: number): number | null {
   const lane = LANE_GBPS[LinkSpeed.nameOf(speed) ?? ''];
   return Number.isNaN(lanes) || lane === undefined ? null : lanes * lane;
 }
+
+/** Why there is no rate: `speed code 512 is not known`. */
+export function unknownRate(width: number, speed: number): string {
+  const codes = [
+    ...(LinkWidth.nameOf(width) === null ? [`width code ${width}`] : []),
+    ...(LinkSpeed.nameOf(speed) === null ? [`speed code ${speed}`] : []),
+  ];
+  return `${codes.join(' and ')} ${codes.length === 1 ? 'is' : 'are'} not known`;
+}

@@ -11,22 +11,30 @@ export async function listDevices(
   names: readonly string[] = [],
   machine: Machine = thisMachine(),
 ): Promise<ListResult> {
-  const { error, devices } = await queryDevices({ names }, machine);
+  const { error, devices } = await queryDevices({ names, efa: false }, machine);
   return { schema: SCHEMA_IDS.list, error, devices: devices.map(listed) };
 }
 
 function listed(device: Device): ListedDevice {
-  const ports = device.sysfs.ports.length > device.ports.length ? device.sysfs.ports : device.ports;
+  const numbers = new Set([...device.ports, ...device.sysfs.ports].map(({ port }) => port));
   const netdevs = device.ports.flatMap((port) => (port.gids ?? []).map((gid) => gid.netdev));
   return {
     name: device.name,
     error: device.error,
     driver: device.sysfs.driver,
     node_guid: device.node_guid,
-    ports: ports.map((port) => ('error' in port ? fromVerbs(port) : fromSysfs(port))),
+    ports: [...numbers].map((number) => listedPort(device, number)),
     netdevs: [...new Set([...device.sysfs.netdevs, ...netdevs.filter((netdev) => netdev !== null)])],
     uverbs: device.sysfs.uverbs,
   };
+}
+
+/** What the driver says of a port, else what sysfs does. */
+function listedPort(device: Device, number: number): ListedPort {
+  const asked = device.ports.find(({ port, error }) => port === number && error === null);
+  if (asked) return fromVerbs(asked);
+  const shown = device.sysfs.ports.find(({ port }) => port === number);
+  return shown ? fromSysfs(shown) : { port: number, state: null, link_layer: null, rate_gbps: null };
 }
 
 const fromVerbs = (port: Port): ListedPort => ({

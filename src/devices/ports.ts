@@ -5,9 +5,10 @@ import type { Decoded } from '../layout/codec.ts';
 import type { Gid, Pkey, Port } from '../model/query-device.ts';
 import { MissingSymbolError } from '../native/errors.ts';
 import type { VerbsContext } from '../native/libibverbs.ts';
-import { CALL_DEADLINE_MS, within } from '../waiting/deadline.ts';
+import { CALL_DEADLINE_MS } from '../waiting/deadline.ts';
+import type { Patience } from '../waiting/patience.ts';
 import { reasonOf } from './failures.ts';
-import { linkRateGbps } from './link-rate.ts';
+import { linkRateGbps, unknownRate } from './link-rate.ts';
 import { isAtLeast, needsRelease, SINCE } from './release.ts';
 
 /** A port's attributes as the driver gave them. */
@@ -19,9 +20,11 @@ export interface PortAnswer {
 }
 
 /** ibv_query_port(3). Throws NativeCallError, DeadlineError. */
-export async function askPort(context: VerbsContext, port: number): Promise<PortAnswer> {
-  const operation = `${context.deviceName}: ibv_query_port`;
-  return { port, ...(await within(CALL_DEADLINE_MS, operation, context.queryPort(port))) };
+export async function askPort(context: VerbsContext, patience: Patience, port: number): Promise<PortAnswer> {
+  const answer = await patience.call(CALL_DEADLINE_MS, `port ${port}: ibv_query_port`, () =>
+    context.queryPort(port),
+  );
+  return { port, ...answer };
 }
 
 /**
@@ -30,6 +33,7 @@ export async function askPort(context: VerbsContext, port: number): Promise<Port
  */
 export async function describePort(
   context: VerbsContext,
+  patience: Patience,
   answer: PortAnswer,
   gids: { readonly entries: readonly Gid[] | null; readonly reason: string | null },
   version: string | null,
@@ -48,6 +52,8 @@ export async function describePort(
   }
   if (!complete) unavailable['port_cap_flags2'] = 'this libibverbs offers only the older ibv_query_port';
   const speed = attr.active_speed_ex === 0 ? attr.active_speed : attr.active_speed_ex;
+  const rate = linkRateGbps(attr.active_width, speed);
+  if (rate === null) unavailable['rate_gbps'] = unknownRate(attr.active_width, speed);
   return {
     ...shown,
     port_cap_flags2: complete ? shown.port_cap_flags2 : null,
@@ -55,23 +61,26 @@ export async function describePort(
     port,
     error: null,
     speed: LinkSpeed.show(speed),
-    rate_gbps: linkRateGbps(attr.active_width, speed),
-    effective_speed_gbps: await effectiveSpeed(context, port, version, unavailable),
+    rate_gbps: rate,
+    effective_speed_gbps: await effectiveSpeed(context, patience, port, version, unavailable),
     gids: gids.entries === null ? null : [...gids.entries],
-    pkeys: readPkeys(context, port, attr.pkey_tbl_len, unavailable),
+    pkeys: readPkeys(context, patience, port, attr.pkey_tbl_len, unavailable),
     unavailable,
   };
 }
 
 async function effectiveSpeed(
   context: VerbsContext,
+  patience: Patience,
   port: number,
   version: string | null,
   unavailable: Record<string, string>,
 ): Promise<number | null> {
   try {
-    const operation = `${context.deviceName}: ibv_query_port_speed`;
-    return Number(await within(CALL_DEADLINE_MS, operation, context.queryPortSpeed(port))) / 10;
+    const tenths = await patience.call(CALL_DEADLINE_MS, `port ${port}: ibv_query_port_speed`, () =>
+      context.queryPortSpeed(port),
+    );
+    return Number(tenths) / 10;
   } catch (error) {
     unavailable['effective_speed_gbps'] =
       error instanceof MissingSymbolError
@@ -86,11 +95,14 @@ const FULL_MEMBER = 0x8000;
 /** The P_Key table without its empty entries (IBTA 10.9.2: an entry whose lower 15 bits are 0 is not valid). */
 function readPkeys(
   context: VerbsContext,
+  patience: Patience,
   port: number,
   length: number,
   unavailable: Record<string, string>,
 ): Pkey[] | null {
   try {
+    // These calls run on this thread; the driver is known to answer.
+    patience.check();
     return Array.from({ length }, (_, index) => ({ index, value: context.queryPkey(port, index) }))
       .filter(({ value }) => (value & ~FULL_MEMBER) !== 0)
       .map(({ index, value }) => ({
@@ -110,6 +122,8 @@ export function failedPort(port: number, error: FailureJson): Port {
     keyof typeof ibvPortAttr.fields,
     null
   >;
+  const derived = ['speed', 'rate_gbps', 'effective_speed_gbps', 'gids', 'pkeys'];
+  const unknown = [...Object.keys(none), ...derived];
   return {
     ...none,
     port,
@@ -119,6 +133,6 @@ export function failedPort(port: number, error: FailureJson): Port {
     effective_speed_gbps: null,
     gids: null,
     pkeys: null,
-    unavailable: {},
+    unavailable: Object.fromEntries(unknown.map((key) => [key, error.message])),
   };
 }

@@ -4,16 +4,19 @@ import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import type { Machine } from '../system/machine.ts';
 import { naturalOrder } from '../system/sysfs.ts';
 import { thisMachine } from '../system/this-machine.ts';
+import { sideBySide } from '../waiting/side-by-side.ts';
 import { failedDevice, queryDevice } from './device.ts';
-import { noDevice, notListed, unknownDevice } from './failures.ts';
+import { internalFault, noDevice, notAsked, notListed, unknownDevice } from './failures.ts';
 import { VerbsLibraries } from './libraries.ts';
-import { readSysfsDevice, sysfsDeviceNames } from './sysfs-device.ts';
+import { NO_SYSFS_DEVICE, readSysfsDevice, sysfsDeviceNames } from './sysfs-device.ts';
 
 export interface QueryDevicesOptions {
   /** Devices by name; all of them where it is empty. */
   readonly names?: readonly string[];
   /** Only this port of each device. */
   readonly port?: number | null;
+  /** false: nothing of libefa. */
+  readonly efa?: boolean;
 }
 
 /**
@@ -27,21 +30,30 @@ export async function queryDevices(
 ): Promise<QueryDeviceResult> {
   const kernelNames = sysfsDeviceNames(machine) ?? [];
   const libraries = await VerbsLibraries.open(machine, kernelNames);
+  const wanted = { port: options.port ?? null, efa: options.efa ?? true };
   try {
     const known = [...new Set([...kernelNames, ...libraries.devices.keys()])].sort(naturalOrder);
     const asked = options.names?.length ? [...new Set(options.names)] : known;
-    const devices = await Promise.all(
-      asked.map((name): Device | Promise<Device> => {
-        const sysfs = readSysfsDevice(machine, name);
-        const failed = (failure: Failure): Device => failedDevice(machine, name, sysfs, failure);
-        if (!known.includes(name)) return failed(libraries.failure ?? unknownDevice(name, known));
-        if (libraries.failure) return failed(libraries.failure);
-        const device = libraries.devices.get(name);
-        if (!device) return failed(notListed(machine, name, sysfs));
-        return queryDevice(machine, libraries, device, sysfs, options.port ?? null);
-      }),
+    const failed = (name: string, failure: Failure): Device => {
+      const sysfs = known.includes(name) ? readSysfsDevice(machine, name) : NO_SYSFS_DEVICE;
+      return failedDevice(machine, name, sysfs, failure);
+    };
+    const ask = async (name: string): Promise<Device> => {
+      if (!known.includes(name)) {
+        return failed(name, unknownDevice(machine, name, known, libraries.failure?.(null) ?? null));
+      }
+      if (libraries.failure) return failed(name, libraries.failure(name));
+      const sysfs = readSysfsDevice(machine, name);
+      const device = libraries.devices.get(name);
+      if (!device) return failed(name, notListed(machine, name, sysfs, libraries.providerRelease()));
+      return queryDevice(machine, libraries, device, sysfs, wanted);
+    };
+    const devices = await sideBySide(
+      asked,
+      (name) => ask(name).catch((error: unknown) => failed(name, internalFault(name, error))),
+      (name) => failed(name, notAsked(name)),
     );
-    const failure = libraries.failure ?? (devices.length === 0 ? noDevice(machine) : null);
+    const failure = devices.length > 0 ? null : (libraries.failure?.(null) ?? noDevice(machine));
     return {
       schema: SCHEMA_IDS.queryDevice,
       error: failure?.toJSON() ?? overall(devices),
@@ -52,6 +64,8 @@ export async function queryDevices(
     libraries.close();
   }
 }
+
+const MOST_NAMES = 8;
 
 /** The failure of the whole: the one that every device has, or that some have failed; null where none has. */
 function overall(devices: readonly Device[]): FailureJson | null {
@@ -64,10 +78,22 @@ function overall(devices: readonly Device[]): FailureJson | null {
     const { message, hint, errno } = first.error;
     return new Failure('SOME_DEVICES_FAILED', `${count}: ${message}`, hint, { errno }).toJSON();
   }
+  // What is wrong with the machine is wrong with each device, and said once.
+  if (failed.every(({ error }) => error.message === first.error.message)) {
+    return failed.length === devices.length
+      ? first.error
+      : new Failure('SOME_DEVICES_FAILED', `${count}: ${first.error.message}`, first.error.hint, {
+          errno: first.error.errno,
+        }).toJSON();
+  }
   const sameCode = failed.every(({ error }) => error.code === first.error.code);
+  const names = failed
+    .slice(0, MOST_NAMES)
+    .map(({ name }) => name)
+    .join(', ');
   return new Failure(
     sameCode && failed.length === devices.length ? first.error.code : 'SOME_DEVICES_FAILED',
-    `${count}: ${failed.map(({ name }) => name).join(', ')}${sameCode ? `; the first: ${first.error.message}` : ''}`,
+    `${count}: ${names}${failed.length > MOST_NAMES ? ' …' : ''}${sameCode ? `; the first: ${first.error.message}` : ''}`,
     sameCode ? first.error.hint : 'rdmatool query-device NAME says why, for each',
     { errno: sameCode ? first.error.errno : null },
   ).toJSON();

@@ -12,6 +12,21 @@ export function hasUverbs(machine: Machine): boolean {
   return machine.sysfs.list('class/infiniband_verbs') !== null;
 }
 
+/** A device that sysfs does not have. */
+export const NO_SYSFS_DEVICE: SysfsDevice = {
+  driver: null,
+  pci_address: null,
+  numa_node: null,
+  netdevs: [],
+  node_desc: null,
+  fw_ver: null,
+  hca_type: null,
+  board_id: null,
+  uverbs: null,
+  uverbs_node: null,
+  ports: [],
+};
+
 /** What sysfs tells of one RDMA device, and its node under /dev/infiniband. */
 export function readSysfsDevice(machine: Machine, name: string): SysfsDevice {
   const { sysfs } = machine;
@@ -31,14 +46,15 @@ export function readSysfsDevice(machine: Machine, name: string): SysfsDevice {
     driver: uevent.get('DRIVER') ?? sysfs.linkName(`${device}/device/driver`),
     pci_address: uevent.get('PCI_SLOT_NAME') ?? null,
     numa_node: Number.isNaN(numaNode) ? null : numaNode,
-    netdevs: sysfs.list(`${device}/device/net`) ?? [],
+    // Soft devices have no PCI function and name the interface that they stand on.
+    netdevs: sysfs.list(`${device}/device/net`) ?? present(text(sysfs.read(`${device}/parent`))),
     node_desc: text(sysfs.read(`${device}/node_desc`)),
     fw_ver: text(sysfs.read(`${device}/fw_ver`)),
     hca_type: text(sysfs.read(`${device}/hca_type`)),
     board_id: text(sysfs.read(`${device}/board_id`)),
     uverbs: known,
     uverbs_node: known === null ? null : nodeJson(machine.nodes.node(known)),
-    ports: (sysfs.list(`${device}/ports`) ?? []).map((port) => ({
+    ports: (sysfs.list(`${device}/ports`) ?? []).filter(isNumber).map((port) => ({
       port: Number(port),
       state: sysfs.read(`${device}/ports/${port}/state`),
       phys_state: sysfs.read(`${device}/ports/${port}/phys_state`),
@@ -50,6 +66,9 @@ export function readSysfsDevice(machine: Machine, name: string): SysfsDevice {
 
 /** An attribute that is there but empty tells as little as one that is missing. */
 const text = (value: string | null): string | null => (value === null || value.trim() === '' ? null : value);
+
+const present = (value: string | null): string[] => (value === null ? [] : [value]);
+const isNumber = (name: string): boolean => /^[0-9]+$/.test(name);
 
 /** A multi-function device can hold the verbs devices of several RDMA devices. */
 const isVerbsOf = (machine: Machine, uverbs: string, name: string): boolean =>

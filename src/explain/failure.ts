@@ -40,6 +40,7 @@ export const FAILURES = {
   OPEN_FAILED: ExitStatus.FAILED,
   QUERY_FAILED: ExitStatus.FAILED,
   SOME_DEVICES_FAILED: ExitStatus.FAILED,
+  OUTPUT_FAILED: ExitStatus.FAILED,
   LAB_FAILED: ExitStatus.FAILED,
   INTERNAL: ExitStatus.FAILED,
   TIMED_OUT: ExitStatus.TIMED_OUT,

@@ -34,26 +34,26 @@ const INSTALL: Readonly<Record<Family, string>> = {
   alpine: 'apk add',
 };
 
-const FAMILY_OF: Readonly<Record<string, Family>> = {
-  debian: 'debian',
-  ubuntu: 'debian',
-  rhel: 'redhat',
-  fedora: 'redhat',
-  centos: 'redhat',
-  amzn: 'redhat',
-  suse: 'suse',
-  sles: 'suse',
-  opensuse: 'suse',
-  arch: 'arch',
-  alpine: 'alpine',
-};
+const FAMILY_OF: ReadonlyMap<string, Family> = new Map([
+  ['debian', 'debian'],
+  ['ubuntu', 'debian'],
+  ['rhel', 'redhat'],
+  ['fedora', 'redhat'],
+  ['centos', 'redhat'],
+  ['amzn', 'redhat'],
+  ['suse', 'suse'],
+  ['sles', 'suse'],
+  ['opensuse', 'suse'],
+  ['arch', 'arch'],
+  ['alpine', 'alpine'],
+]);
 
 /**
  * The command that installs the packages for some purposes.
  * @param osIds ID and ID_LIKE of os-release(5), most specific first
  */
 export function installCommand(osIds: readonly string[], ...purposes: Purpose[]): string {
-  const family = osIds.map((id) => FAMILY_OF[id]).find((found) => found !== undefined);
+  const family = osIds.map((id) => FAMILY_OF.get(id)).find((found) => found !== undefined);
   if (family === undefined) {
     return `install ${unique(purposes.map((purpose) => PACKAGES[purpose].debian)).join(' and ')} (Debian's names; part of rdma-core)`;
   }

@@ -8,5 +8,5 @@ export function sizeText(bytes: number | bigint): string {
     value /= 1024n;
     unit++;
   }
-  return `${value} ${UNITS[unit]}`;
+  return value === 1n && unit === 0 ? '1 byte' : `${value} ${UNITS[unit]}`;
 }

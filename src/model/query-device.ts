@@ -67,6 +67,7 @@ export const Efa = withMembersOf(efadvDeviceAttr, {
   ),
   needs: Type.Unsafe<Needs>(
     Type.Partial(exact(each(() => Type.String())), {
+      additionalProperties: false,
       description: 'The release that reports a capability which is null',
     }),
   ),

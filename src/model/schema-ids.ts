@@ -3,4 +3,5 @@ export const SCHEMA_IDS = {
   queryDevice: 'rdmatool/query-device/1',
   list: 'rdmatool/list/1',
   labStatus: 'rdmatool/lab-status/1',
+  schema: 'rdmatool/schema/1',
 } as const;

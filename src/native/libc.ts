@@ -78,3 +78,22 @@ export function accessErrno(path: string, mode: number): number {
     .call(AT_FDCWD, path, mode, AT_EACCESS);
   return result === 0 ? 0 : errno;
 }
+
+const O_RDWR = 2;
+const O_CLOEXEC = 0o2000000;
+
+/** open(2) for reading and writing on a thread of the pool, and close(2): 0, or the errno. */
+export async function openErrno(path: string): Promise<number> {
+  const { result, errno } = await libc()
+    .get<number>('int open(const char *path, int flags)')
+    .callAsync(path, O_RDWR | O_CLOEXEC);
+  if (result < 0) return errno;
+  libc().get<number>('int close(int fd)').call(result);
+  return 0;
+}
+
+/** _exit(2): no handlers, no waiting for threads. */
+export function exitNow(status: number): never {
+  libc().get<void>('void _exit(int status)').call(status);
+  throw new Error('_exit came back');
+}

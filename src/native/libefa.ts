@@ -1,10 +1,11 @@
 /** libefa: AWS EFA direct verbs. efadv_query_device(3). */
 import { constants } from 'node:os';
+import { basename } from 'node:path';
 import { efadvDeviceAttr, efadvRqDepthAttr, efadvSqDepthAttr } from '../abi/efadv.ts';
 import type { Decoded } from '../layout/codec.ts';
 import { NativeCallError } from './errors.ts';
 import type { VerbsContext } from './libibverbs.ts';
-import { type LibraryOrigin, NativeLibrary } from './library.ts';
+import { type LibraryOrigin, mappedFiles, NativeLibrary } from './library.ts';
 
 export const LIBEFA_SONAME = 'libefa.so.1';
 
@@ -16,8 +17,16 @@ const { EINVAL } = constants.errno;
  */
 const OFFERED_LENGTHS = [efadvDeviceAttr.size, 40, 48, 64, 96, 128] as const;
 
+/**
+ * The copy of libefa that libibverbs has loaded as the provider, or null. Only that copy knows the devices that it
+ * serves: another one answers EOPNOTSUPP, as on a machine where an installer has added a second rdma-core.
+ */
+export const mappedLibefa = (): string | null =>
+  mappedFiles().find((path) => /^libefa(-rdmav\d+)?\.so/.test(basename(path))) ?? null;
+
+/** Everything but `origin` takes a context of libibverbs. Throws MissingLibraryError when it is made. */
 export class Libefa {
-  readonly #library = new NativeLibrary(LIBEFA_SONAME);
+  readonly #library = new NativeLibrary(mappedLibefa() ?? LIBEFA_SONAME);
 
   origin(): LibraryOrigin {
     return this.#library.origin();

@@ -60,8 +60,30 @@ export class Libibverbs {
   }
 }
 
+/** Calls that run on threads of the pool, on something that must not be freed before they end. */
+class CallsInFlight {
+  #count = 0;
+  #last: (() => void) | null = null;
+
+  async run<R>(call: Promise<R>): Promise<R> {
+    this.#count++;
+    try {
+      return await call;
+    } finally {
+      if (--this.#count === 0) this.#last?.();
+    }
+  }
+
+  /** Does it now, or after the last call. */
+  whenNone(work: () => void): void {
+    if (this.#count === 0) work();
+    else this.#last = work;
+  }
+}
+
 export class VerbsDeviceList {
   readonly devices: readonly VerbsDevice[];
+  readonly #opening = new CallsInFlight();
   #list: Pointer | null;
 
   constructor(
@@ -73,15 +95,17 @@ export class VerbsDeviceList {
     const isOpen = (): boolean => this.#list !== null;
     this.devices = Array.from(
       { length: count },
-      (_, index) => new VerbsDevice(library, readPointer(list + BigInt(index * 8)), isOpen),
+      (_, index) => new VerbsDevice(library, readPointer(list + BigInt(index * 8)), isOpen, this.#opening),
     );
   }
 
+  /** Frees the list, at the latest when no device is being opened any more. */
   close(): void {
     if (this.#list === null) return;
     const list = this.#list;
     this.#list = null;
-    this.library.get<void>('void ibv_free_device_list(void *list)').call(list);
+    const free = this.library.find<void>('void ibv_free_device_list(void *list)');
+    this.#opening.whenNone(() => free?.call(list));
   }
 }
 
@@ -94,18 +118,18 @@ export class VerbsDevice {
     private readonly library: NativeLibrary,
     private readonly device: Pointer,
     private readonly isListOpen: () => boolean,
+    private readonly opening: CallsInFlight,
   ) {
     this.name = library.get<string>('const char *ibv_get_device_name(void *device)').call(device).result;
     this.nodeType = readS32(device + BigInt(IBV_DEVICE.node_type));
     this.transportType = readS32(device + BigInt(IBV_DEVICE.transport_type));
   }
 
-  /** Opens the device on a thread of the pool. Throws NativeCallError. */
+  /** Opens the device on a thread of the pool. Throws NativeCallError, MissingSymbolError. */
   async open(): Promise<VerbsContext> {
     if (!this.isListOpen()) throw new ClosedHandleError(`${this.name}: the device list has been freed`);
-    const opened = await this.library
-      .get<Pointer | null>('void *ibv_open_device(void *device)')
-      .callAsync(this.device);
+    const open = this.library.get<Pointer | null>('void *ibv_open_device(void *device)');
+    const opened = await this.opening.run(open.callAsync(this.device));
     if (!opened.result) throw new NativeCallError('ibv_open_device', opened.errno);
     return new VerbsContext(this.library, opened.result, this.name);
   }
@@ -115,6 +139,7 @@ export class VerbsDevice {
 export class VerbsContext {
   readonly numCompVectors: number;
   readonly #context: Pointer;
+  readonly #calls = new CallsInFlight();
   #open = true;
 
   constructor(
@@ -132,10 +157,19 @@ export class VerbsContext {
     return this.#context;
   }
 
+  /**
+   * Closes it on a thread of the pool. While another call on it has not come back, which a caller may have given up
+   * waiting for, it is closed after that, and not waited for.
+   */
   async close(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;
-    await this.library.get<number>('int ibv_close_device(void *context)').callAsync(this.#context);
+    const close = this.library.find<number>('int ibv_close_device(void *context)');
+    let closing: Promise<unknown> | undefined;
+    this.#calls.whenNone(() => {
+      closing = close?.callAsync(this.#context);
+    });
+    await closing;
   }
 
   /** An op of the verbs_context, or null: verbs_get_ctx_op() in the header. */
@@ -157,14 +191,15 @@ export class VerbsContext {
     const bytes = new Uint8Array(ibvDeviceAttrEx.size);
     const op = this.#op('query_device_ex');
     if (op) {
-      const { result } = await op.callAsync(this.pointer, null, bytes, bytes.length);
+      const { result } = await this.#calls.run(op.callAsync(this.pointer, null, bytes, bytes.length));
       if (result === 0) return { attr: ibvDeviceAttrEx.decode(bytes), extended: true };
       if (result !== EOPNOTSUPP && result !== ENOSYS)
         throw new NativeCallError('ibv_query_device_ex', result);
     }
     bytes.fill(0);
     const legacy = this.library.get<number>('int ibv_query_device(void *context, void *attr)');
-    const { result } = await legacy.callAsync(this.pointer, bytes.subarray(0, ibvDeviceAttr.size));
+    const attr = bytes.subarray(0, ibvDeviceAttr.size);
+    const { result } = await this.#calls.run(legacy.callAsync(this.pointer, attr));
     if (result !== 0) throw new NativeCallError('ibv_query_device', result);
     return { attr: ibvDeviceAttrEx.decode(bytes), extended: false };
   }
@@ -176,11 +211,12 @@ export class VerbsContext {
   async queryPort(port: number): Promise<{ attr: Decoded<typeof ibvPortAttr>; complete: boolean }> {
     const bytes = new Uint8Array(ibvPortAttr.size);
     const op = this.#op('query_port');
-    const { result } = op
-      ? await op.callAsync(this.pointer, port, bytes, bytes.length)
-      : await this.library
+    const call = op
+      ? op.callAsync(this.pointer, port, bytes, bytes.length)
+      : this.library
           .get<number>('int ibv_query_port(void *context, uint8_t port, void *attr)')
           .callAsync(this.pointer, port, bytes);
+    const { result } = await this.#calls.run(call);
     if (result !== 0) throw new NativeCallError('ibv_query_port', result);
     return { attr: ibvPortAttr.decode(bytes), complete: op !== null };
   }
@@ -191,7 +227,7 @@ export class VerbsContext {
     const call = this.library.get<number | bigint>(
       'long _ibv_query_gid_table(void *context, void *entries, size_t max, uint32_t flags, size_t size)',
     );
-    const { result } = await call.callAsync(this.pointer, bytes, room, 0, ibvGidEntry.size);
+    const { result } = await this.#calls.run(call.callAsync(this.pointer, bytes, room, 0, ibvGidEntry.size));
     const count = Number(result);
     if (count < 0) throw new NativeCallError('ibv_query_gid_table', -count);
     return Array.from({ length: count }, (_, i) => ibvGidEntry.decode(bytes.subarray(i * ibvGidEntry.size)));
@@ -233,9 +269,10 @@ export class VerbsContext {
   /** ibv_query_port_speed(3): effective speed in units of 100 Mb/s. MissingSymbolError before rdma-core 62. */
   async queryPortSpeed(port: number): Promise<bigint> {
     const bytes = new Uint8Array(8);
-    const { result } = await this.library
-      .get<number>('int ibv_query_port_speed(void *context, uint32_t port, void *speed)')
-      .callAsync(this.pointer, port, bytes);
+    const call = this.library.get<number>(
+      'int ibv_query_port_speed(void *context, uint32_t port, void *speed)',
+    );
+    const { result } = await this.#calls.run(call.callAsync(this.pointer, port, bytes));
     if (result !== 0) throw new NativeCallError('ibv_query_port_speed', result);
     return new DataView(bytes.buffer).getBigUint64(0, true);
   }
@@ -243,9 +280,10 @@ export class VerbsContext {
   /** ibv_query_comp_cntr_caps(3). MissingSymbolError before rdma-core 65. */
   async queryCompCntrCaps(): Promise<Decoded<typeof ibvCompCntrCaps>> {
     const bytes = new Uint8Array(ibvCompCntrCaps.size);
-    const { result } = await this.library
-      .get<number>('int _ibv_query_comp_cntr_caps(void *context, void *caps, size_t size)')
-      .callAsync(this.pointer, bytes, bytes.length);
+    const call = this.library.get<number>(
+      'int _ibv_query_comp_cntr_caps(void *context, void *caps, size_t size)',
+    );
+    const { result } = await this.#calls.run(call.callAsync(this.pointer, bytes, bytes.length));
     if (result !== 0) throw new NativeCallError('ibv_query_comp_cntr_caps', result);
     return ibvCompCntrCaps.decode(bytes);
   }

@@ -32,6 +32,32 @@ export interface LibraryOrigin {
   readonly version: string | null;
 }
 
+/** The files that are mapped into this process, in order of their addresses; none where /proc does not tell. */
+export function mappedFiles(): string[] {
+  let maps: string;
+  try {
+    maps = readFileSync('/proc/self/maps', 'utf8');
+  } catch {
+    return [];
+  }
+  const files = maps
+    .split('\n')
+    .filter((line) => line.includes('/'))
+    // A library that was replaced under the running process.
+    .map((line) => line.slice(line.indexOf('/')).replace(/ \(deleted\)$/, ''));
+  return [...new Set(files)];
+}
+
+/**
+ * The release of rdma-core in a library's file name: 44.0 of `libibverbs.so.1.14.44.0`. null where the name does
+ * not tell, and where a vendor counts in its own way (`2404mlnx51`, `58mlnx43`).
+ */
+export function releaseInFileName(path: string): string | null {
+  const release = /\.so\.\d+\.\d+\.(\d\S*)$/.exec(basename(path))?.[1];
+  if (release === undefined || /mlnx/i.test(release)) return null;
+  return Number.parseInt(release, 10) < 1000 ? release : null;
+}
+
 type KoffiLibrary = ReturnType<typeof koffi.load>;
 type KoffiFunction = ReturnType<KoffiLibrary['func']>;
 
@@ -53,12 +79,21 @@ function wrap<R>(fn: KoffiFunction): NativeFunction<R> {
   };
 }
 
-/** A function at an address, as the ops in a verbs context are. */
+const functionsAt = new Map<Pointer, NativeFunction<unknown>>();
+
+/**
+ * A function at an address, as the ops in a verbs context are. An address has one prototype: contexts of the
+ * same provider share their ops.
+ */
 export function functionAt<R>(
   address: Pointer,
   prototype: ReturnType<typeof koffi.proto>,
 ): NativeFunction<R> {
-  return wrap<R>(koffi.decode(address, prototype));
+  const known = functionsAt.get(address);
+  if (known) return known as NativeFunction<R>;
+  const found = wrap<R>(koffi.decode(address, prototype));
+  functionsAt.set(address, found as NativeFunction<unknown>);
+  return found;
 }
 
 export class NativeLibrary {
@@ -71,7 +106,10 @@ export class NativeLibrary {
     try {
       this.#handle = koffi.load(soname);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = (error instanceof Error ? error.message : String(error)).replace(
+        /^Failed to load shared library: /,
+        '',
+      );
       throw new MissingLibraryError(soname ?? 'the program', reason);
     }
   }
@@ -99,19 +137,14 @@ export class NativeLibrary {
     const found = this.find<R>(prototype);
     if (found) return found;
     const symbol = /(\w+)\s*\(/.exec(prototype)?.[1] ?? prototype;
-    throw new MissingSymbolError(this.soname ?? 'the program', symbol);
+    throw new MissingSymbolError(this.soname === null ? 'the program' : basename(this.soname), symbol);
   }
 
   /** Where the dynamic linker found the library: rdma-core puts its release into the file's name. */
   origin(): LibraryOrigin {
-    const stem = `${this.soname}`;
-    const path =
-      readFileSync('/proc/self/maps', 'utf8')
-        .split('\n')
-        .map((line) => line.slice(line.indexOf('/')))
-        .find((mapped) => basename(mapped).startsWith(stem)) ?? null;
-    const version = path === null ? null : (/\.so\.\d+\.\d+\.(\d+\S*)$/.exec(path)?.[1] ?? null);
-    return { path, version };
+    const stem = basename(`${this.soname}`);
+    const path = mappedFiles().find((mapped) => basename(mapped).startsWith(stem)) ?? null;
+    return { path, version: path === null ? null : releaseInFileName(path) };
   }
 }
 

@@ -1,8 +1,12 @@
 import Table from 'cli-table3';
+import { harmless } from './harmless.ts';
 import type { Style, Tone } from './style.ts';
 
 /** A cell, or a value beside its label. */
 export type Cell = string | { readonly text: string; readonly tone: Tone };
+
+/** A column of a table. One with a rank is left out of a terminal that is too narrow, the lowest rank first. */
+export type Column = string | { readonly title: string; readonly rank: number };
 
 /** What a view is made of; how it looks is decided here. */
 export type Block =
@@ -14,7 +18,7 @@ export type Block =
     }
   | {
       readonly type: 'table';
-      readonly columns: readonly string[];
+      readonly columns: readonly Column[];
       readonly rows: ReadonlyArray<readonly Cell[]>;
       readonly indent?: number;
     }
@@ -27,14 +31,9 @@ export interface RenderOptions {
   readonly width: number | null;
 }
 
-/** Texts from a fabric or from sysfs may carry escape codes; a terminal must not obey them. */
-const textOf = (cell: Cell): string =>
-  (typeof cell === 'string' ? cell : cell.text).replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-    /[\u0000-\u001f\u007f-\u009f]/g,
-    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
+const textOf = (cell: Cell): string => harmless(typeof cell === 'string' ? cell : cell.text);
 const toneOf = (cell: Cell): Tone => (typeof cell === 'string' ? 'plain' : cell.tone);
+const titleOf = (column: Column): string => (typeof column === 'string' ? column : column.title);
 
 /** Blocks as text for people, with a newline at the end of each line. */
 export function renderBlocks(blocks: readonly Block[], options: RenderOptions): string {
@@ -45,31 +44,67 @@ export function renderBlocks(blocks: readonly Block[], options: RenderOptions): 
 }
 
 function renderBlock(block: Block, { style, width }: RenderOptions): string[] {
-  const shown = (cell: Cell): string => style(textOf(cell), toneOf(cell));
   const indent = block.type === 'gap' ? 0 : (block.indent ?? 0);
   const room = width === null ? null : width - indent;
+  const indented = (lines: readonly string[]): string[] => lines.map((line) => ' '.repeat(indent) + line);
   switch (block.type) {
     case 'gap':
       return [''];
     case 'heading': {
-      const detail = block.detail ? `  ${style(block.detail, 'quiet')}` : '';
-      return [`${' '.repeat(indent)}${style(block.text, 'title')}${detail}`];
+      const detail = block.detail ? `  ${style(harmless(block.detail), 'quiet')}` : '';
+      return indented([`${style(harmless(block.text), 'title')}${detail}`]);
     }
-    case 'text':
-      return grid([[shown({ text: block.text, tone: block.tone ?? 'plain' })]], indent, [room]);
+    case 'text': {
+      const lines = fold(harmless(block.text), room);
+      return indented(lines.map((line) => style(line, block.tone ?? 'plain')));
+    }
     case 'pairs': {
-      const labelWidth = Math.max(0, ...block.rows.map(([label]) => label.length)) + GAP;
-      const rows = block.rows.map(([label, value]) => [style(label, 'label'), shown(value)]);
-      return grid(rows, indent, [labelWidth, room === null ? null : room - labelWidth]);
+      const labels = block.rows.map(([label]) => harmless(label));
+      const beside = Math.max(0, ...labels.map((label) => label.length)) + GAP;
+      const rows = block.rows.map(([, value], index) => [
+        style(labels[index] ?? '', 'label'),
+        fold(textOf(value), room === null ? null : room - beside)
+          .map((line) => style(line, toneOf(value)))
+          .join('\n'),
+      ]);
+      return indented(grid(rows));
     }
-    case 'table':
-      // Tables are not folded: a row that is too wide is better cut by the terminal than torn apart.
-      return grid(
-        [block.columns.map((column) => style(column, 'label')), ...block.rows.map((row) => row.map(shown))],
-        indent,
-        block.columns.map(() => null),
-      );
+    case 'table': {
+      const rows = block.rows.map((row) => row.map((cell) => ({ text: textOf(cell), tone: toneOf(cell) })));
+      const { kept, dropped } = columnsThatFit(block.columns, rows, room);
+      const lines = grid([
+        kept.map((column) => style(titleOf(block.columns[column] ?? ''), 'label')),
+        ...rows.map((row) =>
+          kept.map((column) => style(row[column]?.text ?? '', row[column]?.tone ?? 'plain')),
+        ),
+      ]);
+      const note = `no room here for ${dropped.join(', ')}: a wider terminal or --json shows it`;
+      return indented([...lines, ...(dropped.length > 0 ? [style(note, 'quiet')] : [])]);
+    }
   }
+}
+
+/** Which columns to show, by index, and the titles of those left out. Without a rank a column always stays. */
+function columnsThatFit(
+  columns: readonly Column[],
+  rows: ReadonlyArray<ReadonlyArray<{ readonly text: string }>>,
+  room: number | null,
+): { kept: number[]; dropped: string[] } {
+  const widths = columns.map((column, index) =>
+    Math.max(titleOf(column).length, ...rows.map((row) => row[index]?.text.length ?? 0)),
+  );
+  let kept = columns.map((_, index) => index);
+  const dropped: string[] = [];
+  const ranked = columns
+    .flatMap((column, index) => (typeof column === 'string' ? [] : [{ index, ...column }]))
+    .sort((a, b) => a.rank - b.rank);
+  const needed = (): number => kept.reduce((sum, index) => sum + (widths[index] ?? 0) + GAP, -GAP);
+  for (const { index, title } of ranked) {
+    if (room === null || needed() <= room) break;
+    kept = kept.filter((column) => column !== index);
+    dropped.push(title);
+  }
+  return { kept, dropped };
 }
 
 /** Columns between two columns. */
@@ -77,24 +112,32 @@ const GAP = 2;
 /** A column narrower than this is not folded into. */
 const NARROWEST = 20;
 
-/** Rows in columns without lines, as lines of text. A width of null is as wide as it needs. */
-function grid(
-  rows: readonly (readonly string[])[],
-  indent: number,
-  widths: readonly (number | null)[],
-): string[] {
+/**
+ * Lines of at most `width`, broken between words. A word that is longer, such as a path, stays whole: the terminal
+ * breaks it, and it can be copied.
+ */
+export function fold(text: string, width: number | null): string[] {
+  if (width === null || width < NARROWEST) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}
+
+/** Rows in columns without lines, as lines of text. A cell may have several lines. */
+function grid(rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return [];
   const table = new Table({
     chars: NO_LINES,
     style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [], compact: true },
-    colWidths: widths.map((width) => (width === null || width < NARROWEST ? null : width)),
-    wordWrap: true,
   });
   table.push(...rows.map((row) => [...row]));
-  return table
-    .toString()
-    .split('\n')
-    .map((line) => ' '.repeat(indent) + line);
+  return table.toString().split('\n');
 }
 
 const NO_LINES = Object.fromEntries(

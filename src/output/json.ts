@@ -1,2 +1,4 @@
+import { harmlessJson } from './harmless.ts';
+
 /** One JSON document, indented, with a newline at its end. */
-export const jsonDocument = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
+export const jsonDocument = (value: object): string => `${harmlessJson(JSON.stringify(value, null, 2))}\n`;

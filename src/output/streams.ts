@@ -1,8 +1,27 @@
+import { harmlessLines } from './harmless.ts';
+
+/** stdout cannot be written, for another reason than that its reader has gone. */
+export class OutputError extends Error {
+  override readonly name = 'OutputError';
+  constructor(
+    /** A positive errno. */
+    readonly errno: number,
+    cause: Error,
+  ) {
+    super(`stdout cannot be written: ${cause.message}`, { cause });
+  }
+}
+
 /** Where a command writes: data on stdout, messages on stderr. */
 export interface Streams {
-  /** Resolves when the text has been handed to the operating system, or the reader has gone. */
+  /**
+   * Resolves when the text has been handed to the operating system, or the reader has gone.
+   * @throws OutputError
+   */
   data(text: string): Promise<void>;
   message(text: string): void;
+  /** Whether any data has been written. */
+  readonly hasData: boolean;
   /** Columns of the terminal that shows the data; null where it is not a terminal. */
   readonly width: number | null;
   readonly isTerminal: boolean;
@@ -11,24 +30,39 @@ export interface Streams {
 /** The process's own streams. A reader that goes away (`| head -1`) is not an error. */
 export function processStreams(): Streams {
   let closed = false;
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    closed = true;
-  });
+  let hasData = false;
+  // Node reports a failed write here too. The one who wrote hears of it.
+  process.stdout.on('error', () => {});
   process.stderr.on('error', () => {
     // Nobody reads the messages; there is nowhere to say so.
   });
   return {
     data: (text) =>
-      new Promise((resolve) => {
-        if (closed) resolve();
-        // Node calls back with the error as well, which the listener above has judged.
-        else process.stdout.write(text, () => resolve());
+      new Promise((resolve, reject) => {
+        if (closed) {
+          resolve();
+          return;
+        }
+        hasData = true;
+        process.stdout.write(text, (error) => {
+          if (!error) {
+            resolve();
+            return;
+          }
+          closed = true;
+          const { code, errno = 0 }: NodeJS.ErrnoException = error;
+          if (code === 'EPIPE') resolve();
+          else reject(new OutputError(Math.abs(errno), error));
+        });
       }),
     message: (text) => {
-      process.stderr.write(text.endsWith('\n') ? text : `${text}\n`);
+      process.stderr.write(harmlessLines(text.endsWith('\n') ? text : `${text}\n`));
     },
-    width: process.stdout.isTTY ? process.stdout.columns : null,
+    get hasData() {
+      return hasData;
+    },
+    // A terminal that does not know its size says 0.
+    width: process.stdout.isTTY ? process.stdout.columns || null : null,
     isTerminal: process.stdout.isTTY === true,
   };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { NativeCallError } from '../native/errors.ts';
-import { accessErrno, type FileStatus, fileStatus, R_OK, W_OK } from '../native/libc.ts';
+import { accessErrno, type FileStatus, fileStatus, openErrno, R_OK, W_OK } from '../native/libc.ts';
 
 /** A device node under /dev/infiniband, as this process sees it. */
 export interface DeviceNode {
@@ -16,6 +16,8 @@ export interface DeviceNode {
 export interface DeviceNodes {
   /** @param name of the node, such as `uverbs0` */
   node(name: string): DeviceNode;
+  /** Opens the node for reading and writing and closes it again: 0, or the errno. */
+  tryOpen(name: string): Promise<number>;
 }
 
 const DIRECTORY = '/dev/infiniband';
@@ -60,5 +62,6 @@ export function openDeviceNodes(): DeviceNodes {
         accessErrno: accessErrno(path, R_OK | W_OK),
       };
     },
+    tryOpen: (name) => openErrno(`${DIRECTORY}/${name}`),
   };
 }

@@ -12,13 +12,16 @@ export interface Sysfs {
   linkName(path: string): string | null;
 }
 
+/** Where sysfs is on every ordinary system. */
+export const SYSFS = '/sys';
+
 /**
- * The root that libibverbs uses: SYSFS_PATH, unless the program runs with another user's rights.
- * (libibverbs, sysfs.c)
+ * The root that libibverbs uses: SYSFS_PATH, even if it is empty, unless the program runs with another user's
+ * rights. (libibverbs, sysfs.c)
  */
 export function sysfsRoot(environment: NodeJS.ProcessEnv = process.env): string {
   const moved = process.getuid?.() === process.geteuid?.() ? environment['SYSFS_PATH'] : undefined;
-  return (moved || '/sys').replace(/\/+$/, '') || '/';
+  return (moved ?? SYSFS).replace(/\/+$/, '');
 }
 
 /** sysfs through the file system. */

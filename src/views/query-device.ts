@@ -3,9 +3,16 @@ import { sizeText } from '../explain/quantities.ts';
 import type { Json } from '../layout/codec.ts';
 import type { EnumJson } from '../layout/enumeration.ts';
 import type { FlagsJson } from '../layout/flags.ts';
-import type { Device, Gid, LibraryOrigin, Port, QueryDeviceResult } from '../model/query-device.ts';
+import type {
+  Device,
+  Gid,
+  LibraryOrigin,
+  Port,
+  QueryDeviceResult,
+  SysfsPort,
+} from '../model/query-device.ts';
 import type { Block, Cell } from '../output/blocks.ts';
-import { enumText, flagsText, hexAndDecimal, pageSizesText, rateText } from './values.ts';
+import { durationText, enumText, flagsText, hexAndDecimal, pageSizesText, rateText } from './values.ts';
 
 type Row = readonly [label: string, value: Cell];
 
@@ -14,21 +21,35 @@ export interface QueryDeviceViewOptions {
   readonly verbose: boolean;
 }
 
-/** A section a device, and the libraries that answered. */
+/** A section a device, what all of them have in common, and the libraries that answered. */
 export function queryDeviceView(result: QueryDeviceResult, options: QueryDeviceViewOptions): Block[] {
-  const sections = result.devices.map((device) =>
-    options.verbose ? everything(device) : essentials(device),
-  );
-  const blocks = sections.flatMap((section): Block[] => [...section, { type: 'gap' }]);
+  const { devices } = result;
+  if (devices.length === 0) return [];
+  const shared = sharedNotes(devices);
+  const blocks = devices.flatMap((device): Block[] => [
+    ...(options.verbose ? everything(device) : essentials(device, shared)),
+    { type: 'gap' },
+  ]);
+  if (!options.verbose && shared.size > 0) {
+    const text = [...shared].map(([note, count]) => `Note on ${count} devices: ${note}`);
+    blocks.push(...text.map((line): Block => ({ type: 'text', text: line, tone: 'doubt' })), { type: 'gap' });
+  }
   const libraries = librariesText(result);
-  return libraries === '' || blocks.length === 0
-    ? blocks
-    : [...blocks, { type: 'text', text: libraries, tone: 'quiet' }];
+  return libraries === '' ? blocks : [...blocks, { type: 'text', text: libraries, tone: 'quiet' }];
+}
+
+/** Notes that several devices have, and how many. */
+function sharedNotes(devices: readonly Device[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const note of devices.flatMap(({ notes }) => notes)) counts.set(note, (counts.get(note) ?? 0) + 1);
+  return new Map([...counts].filter(([, count]) => count > 1));
 }
 
 function librariesText({ libraries }: QueryDeviceResult): string {
-  const one = (name: string, origin: LibraryOrigin): string[] =>
-    origin.path === null ? [] : [`${name} ${origin.version ?? 'of unknown release'} (${origin.path})`];
+  const one = (name: string, origin: LibraryOrigin): string[] => {
+    if (origin.path === null) return origin.version === null ? [] : [`${name} ${origin.version}`];
+    return [`${name} ${origin.version ?? 'of unknown release'} (${origin.path})`];
+  };
   const loaded = [...one('libibverbs', libraries.libibverbs), ...one('libefa', libraries.libefa)];
   return loaded.length === 0 ? '' : `Answered by ${loaded.join(', ')}`;
 }
@@ -44,33 +65,26 @@ const heading = (device: Device): Block => {
   return { type: 'heading', text: device.name, detail: detail.filter(Boolean).join(', ') };
 };
 
-function errorRows(device: Device): Row[] {
-  const rows: Row[] = [];
-  if (device.error) {
-    rows.push(['Error', { text: device.error.message, tone: 'bad' }], ['Next', device.error.hint]);
-  }
-  for (const port of device.ports) {
-    if (port.error && port.error.message !== device.error?.message) {
-      rows.push([`Error, port ${port.port}`, { text: port.error.message, tone: 'bad' }]);
-    }
-  }
-  return rows;
-}
+const errorRows = ({ error }: Device): Row[] =>
+  error === null
+    ? []
+    : [
+        ['Error', { text: error.message, tone: 'bad' }],
+        ...(error.hint === '' ? [] : [['Next', error.hint] as const]),
+      ];
 
-const noteRows = (device: Device): Row[] =>
-  device.notes.map((note): Row => ['Note', { text: note, tone: 'doubt' }]);
+const noteRows = (notes: readonly string[]): Row[] =>
+  notes.map((note): Row => ['Note', { text: note, tone: 'doubt' }]);
 
-function essentials(device: Device): Block[] {
+// ------------------------------------------------------------------------------------- what one wants first
+
+/** @param elsewhere notes that are shown for several devices together */
+function essentials(device: Device, elsewhere: ReadonlyMap<string, number>): Block[] {
+  const { attributes, sysfs } = device;
   const rows: Row[] = errorRows(device);
-  if (device.efa) rows.push(['RDMA', device.efa.verdict]);
-  else if (device.sysfs.driver === 'efa' && device.attributes) {
-    rows.push([
-      'RDMA',
-      { text: `unknown: ${device.unavailable['efa'] ?? 'libefa did not answer'}`, tone: 'doubt' },
-    ]);
-  }
-  if (device.attributes) {
-    const { vendor_id, vendor_part_id, hw_ver, fw_ver } = device.attributes;
+  if (device.efa) rows.push(['EFA', device.efa.verdict]);
+  if (attributes) {
+    const { vendor_id, vendor_part_id, hw_ver, fw_ver } = attributes;
     rows.push([
       'Card',
       [
@@ -78,40 +92,58 @@ function essentials(device: Device): Block[] {
         `part ${hexAndDecimal(vendor_part_id)}`,
         `hw_ver 0x${hw_ver.toString(16)}`,
         `firmware ${fw_ver || 'unknown'}`,
-        ...(device.sysfs.board_id === null ? [] : [`board ${device.sysfs.board_id}`]),
+        ...(sysfs.board_id === null ? [] : [`board ${sysfs.board_id}`]),
       ].join(', '),
     ]);
   }
-  const type = [device.node_type, device.transport].filter((shown) => shown !== null).map(enumText);
-  if (type.length > 0) rows.push(['Type', `node ${type[0]}, transport ${type[1] ?? '?'}`]);
+  if (device.node_type && device.transport) {
+    rows.push(['Type', `node ${enumText(device.node_type)}, transport ${enumText(device.transport)}`]);
+  }
   if (device.node_guid !== null) rows.push(['Node GUID', device.node_guid]);
-  for (const port of device.ports) rows.push(...portEssentials(port));
-  return [heading(device), { type: 'pairs', indent: 2, rows: [...rows, ...noteRows(device)] }];
+  for (const port of device.ports) rows.push(...portEssentials(port, device));
+  if (device.ports.length === 0 && attributes === null) {
+    rows.push(...sysfs.ports.map((port): Row => [`Port ${port.port}`, `${sysfsPortText(port)} (sysfs)`]));
+  }
+  const notes = device.notes.filter((note) => !elsewhere.has(note));
+  return [heading(device), { type: 'pairs', indent: 2, rows: [...rows, ...noteRows(notes)] }];
 }
 
 const MOST_GIDS = 8;
 
-function portEssentials(port: Port): Row[] {
-  if (port.error) return [[`Port ${port.port}`, { text: port.error.message, tone: 'bad' }]];
-  const up = port.state?.name === 'ACTIVE';
-  const lid = port.lid ? [`LID ${port.lid}`, `SM LID ${port.sm_lid}`] : [];
+function portEssentials(port: Port, device: Device): Row[] {
+  const label = `Port ${port.port}`;
+  if (port.error) {
+    const isSaid = port.error.message === device.error?.message;
+    return [[label, { text: isSaid ? 'does not answer' : port.error.message, tone: 'bad' }]];
+  }
+  const isActive = port.state?.name === 'ACTIVE';
+  const isUp = port.phys_state?.name === 'LINK_UP';
+  const mtu = nameOf(port.active_mtu);
   const text = [
     nameOf(port.state),
-    nameOf(port.phys_state),
+    // An active port has its link; anything else is worth a word.
+    ...(isActive && isUp ? [] : [nameOf(port.phys_state)]),
     rateText(port.rate_gbps, port.active_width, port.speed),
-    ...(port.effective_speed_gbps === null ? [] : [`effective ${port.effective_speed_gbps} Gb/s`]),
-    `MTU ${port.active_mtu?.name ?? '?'} of ${port.max_mtu?.name ?? '?'}`,
-    ...lid,
+    ...(port.effective_speed_gbps === null || port.effective_speed_gbps === port.rate_gbps
+      ? []
+      : [`effective ${port.effective_speed_gbps} Gb/s`]),
+    mtu === nameOf(port.max_mtu) ? `MTU ${mtu}` : `MTU ${mtu} of ${nameOf(port.max_mtu)}`,
+    ...(port.lid ? [`LID ${port.lid}`, `SM LID ${port.sm_lid}`] : []),
     `link layer ${nameOf(port.link_layer)}`,
   ].join(', ');
   const gids = port.gids ?? [];
-  const rows: Row[] = [[`Port ${port.port}`, { text, tone: up ? 'good' : 'doubt' }]];
+  const rows: Row[] = [[label, { text, tone: isActive ? 'good' : 'doubt' }]];
   rows.push(...gids.slice(0, MOST_GIDS).map((gid): Row => [`  GID ${gid.index}`, gidText(gid)]));
-  if (gids.length > MOST_GIDS) rows.push(['  …', `${gids.length - MOST_GIDS} more GIDs; -v shows them`]);
-  if (port.gids === null)
-    rows.push(['  GIDs', { text: port.unavailable['gids'] ?? 'unknown', tone: 'doubt' }]);
+  if (gids.length > MOST_GIDS) rows.push(['  …', `${gids.length - MOST_GIDS} more GIDs: -v shows them`]);
+  if (port.gids === null) {
+    rows.push(['  GIDs', { text: `unknown: ${port.unavailable['gids'] ?? ''}`, tone: 'doubt' }]);
+  } else if (gids.length === 0) rows.push(['  GIDs', { text: 'none', tone: 'doubt' }]);
   return rows;
 }
+
+/** `4: ACTIVE, 5: LinkUp, 100 Gb/sec (4X EDR), link layer Unknown`, in the kernel's words. */
+const sysfsPortText = ({ state, phys_state, rate, link_layer }: SysfsPort): string =>
+  [state, phys_state, rate, link_layer && `link layer ${link_layer}`].filter(Boolean).join(', ');
 
 const nameOf = (shown: EnumJson | null): string =>
   shown === null ? '?' : (shown.name ?? `unknown (${shown.value})`);
@@ -122,6 +154,8 @@ const gidText = (gid: Gid): string =>
 const GID_TYPES: Readonly<Record<string, string>> = { IB: 'IB', ROCE_V1: 'RoCE v1', ROCE_V2: 'RoCE v2' };
 
 const gidTypeText = (type: EnumJson): string => GID_TYPES[type.name ?? ''] ?? enumText(type);
+
+// ----------------------------------------------------------------------------------------------- everything
 
 /** Every attribute, under its name in the headers. */
 function everything(device: Device): Block[] {
@@ -135,13 +169,13 @@ function everything(device: Device): Block[] {
     return reason === undefined ? [] : [[key, { text: `unavailable: ${reason}`, tone: 'doubt' }]];
   };
 
-  section('Problems and notes', [...errorRows(device), ...noteRows(device)]);
+  section('Problems and notes', [...errorRows(device), ...noteRows(device.notes)]);
   section('Device', [
-    ['node_guid', device.node_guid ?? '?'],
+    ...(device.node_guid === null ? missing('node_guid') : [['node_guid', device.node_guid] as const]),
     ...(device.node_type ? [['node_type', enumText(device.node_type)] as const] : missing('node_type')),
     ...(device.transport ? [['transport', enumText(device.transport)] as const] : missing('transport')),
     ...(device.num_comp_vectors === null
-      ? []
+      ? missing('num_comp_vectors')
       : [['num_comp_vectors', String(device.num_comp_vectors)] as const]),
     ...sysfsRows(device),
   ]);
@@ -158,9 +192,23 @@ function everything(device: Device): Block[] {
     device.comp_cntr_caps ? memberRows(device.comp_cntr_caps) : missing('comp_cntr_caps'),
   );
   section('EFA (efadv_device_attr)', device.efa ? efaRows(device.efa) : missing('efa'));
-  for (const port of device.ports) blocks.push(...portSection(port));
+  for (const port of device.ports) {
+    blocks.push(
+      ...portSection(
+        port,
+        device.sysfs.ports.find((shown) => shown.port === port.port),
+      ),
+    );
+  }
+  const asked = device.ports.map(({ port }) => port);
+  for (const port of device.sysfs.ports) {
+    if (!asked.includes(port.port)) section(`Port ${port.port}`, sysfsPortRows(port));
+  }
   return blocks;
 }
+
+const sysfsPortRows = (port: SysfsPort | undefined): Row[] =>
+  port === undefined ? [] : [['sysfs', sysfsPortText(port) || 'nothing']];
 
 function sysfsRows({ sysfs }: Device): Row[] {
   const node = sysfs.uverbs_node;
@@ -195,7 +243,7 @@ function efaRows(efa: NonNullable<Device['efa']>): Row[] {
   return [...rows, ...memberRows({ max_sq_depth, max_rq_depth }, unavailable), ['inlen', String(inlen)]];
 }
 
-function portSection(port: Port): Block[] {
+function portSection(port: Port, shown: SysfsPort | undefined): Block[] {
   const {
     gids,
     pkeys,
@@ -208,7 +256,10 @@ function portSection(port: Port): Block[] {
     ...attr
   } = port;
   const title: Block = { type: 'heading', text: `Port ${number}`, indent: 2 };
-  if (error) return [title, { type: 'text', text: error.message, tone: 'bad', indent: 4 }];
+  if (error) {
+    const rows: Row[] = [['error', { text: error.message, tone: 'bad' }], ...sysfsPortRows(shown)];
+    return [title, { type: 'pairs', indent: 4, rows }];
+  }
   const blocks: Block[] = [
     title,
     {
@@ -216,8 +267,10 @@ function portSection(port: Port): Block[] {
       indent: 4,
       rows: [
         ['rate', rateText(rate_gbps, port.active_width, speed)],
+        ...(rate_gbps === null ? memberRows({ rate_gbps }, unavailable) : []),
         ...memberRows({ effective_speed_gbps }, unavailable),
         ...memberRows(attr, unavailable),
+        ...sysfsPortRows(shown),
         ...(gids === null ? memberRows({ gids }, unavailable) : []),
         ...(pkeys === null ? memberRows({ pkeys }, unavailable) : []),
       ],
@@ -257,7 +310,7 @@ const SHOWN_AS: Readonly<Record<string, (value: string | number) => string>> = {
   max_msg_sz: bytesText,
   max_rdma_size: bytesText,
   max_dm_size: bytesText,
-  page_size_cap: (value) => `${value} (${pageSizesText(String(value))})`,
+  page_size_cap: (value) => withNote(value, pageSizesText(String(value))),
   hca_core_clock: (value) => (String(value) === '0' ? '0 (none)' : `${value} kHz`),
   qp_rate_limit_min: (value) => `${value} kb/s`,
   qp_rate_limit_max: (value) => `${value} kb/s`,
@@ -267,14 +320,20 @@ const SHOWN_AS: Readonly<Record<string, (value: string | number) => string>> = {
   effective_speed_gbps: (value) => `${value} Gb/s`,
 };
 
+const withNote = (value: string | number, note: string): string =>
+  note === '' ? `${value}` : `${value} (${note})`;
+
+const NO_LIMIT = 2n ** 64n - 1n;
+
 function bytesText(value: string | number): string {
   const size = sizeText(BigInt(value));
-  return size.endsWith(' bytes') ? size : `${value} (${size})`;
+  if (BigInt(value) === NO_LIMIT) return `${size} (no limit)`;
+  return / bytes?$/.test(size) ? size : `${value} (${size})`;
 }
 
-/** 4.096 us x 2^n, the IBTA's way to write a time. */
+/** 4.096 us x 2^n, the IBTA's way to write a time in five bits. */
 function exponentText(value: string | number): string {
-  return `${value} (${(4.096 * 2 ** Number(value)).toPrecision(4)} us)`;
+  return withNote(value, Number(value) > 31 ? '' : durationText(4.096 * 2 ** Number(value)));
 }
 
 /** A row a member; a nested structure's members under `outer.inner`. */

@@ -37,3 +37,14 @@ export function rateText(rate: number | null, width: EnumJson | null, speed: Enu
     shown === null ? '?' : (shown.name ?? `${what} ${shown.value}`);
   return `${rate === null ? '?' : rate} Gb/s (${part(width, 'width code')} ${part(speed, 'speed code')})`;
 }
+
+/** Microseconds in a unit that people read, with up to four digits: `134.2 ms`. */
+export function durationText(microseconds: number): string {
+  const units = [
+    ['s', 1e6],
+    ['ms', 1e3],
+    ['us', 1],
+  ] as const;
+  const [unit, size] = units.find(([, size]) => microseconds >= size) ?? units[2];
+  return `${Number((microseconds / size).toPrecision(4))} ${unit}`;
+}

@@ -1,0 +1,82 @@
+/** A machine made of what another one showed: sysfs as text, nodes as numbers. */
+import { constants } from 'node:os';
+import type { Machine } from '../../../src/system/machine.ts';
+import { naturalOrder } from '../../../src/system/sysfs.ts';
+
+export interface Recorded {
+  /** Root of sysfs. */
+  readonly root?: string;
+  /** Path of each attribute, below the root, to its text; a symbolic link as `{ link: target }`. */
+  readonly files?: { readonly [path: string]: string | { readonly link: string } };
+  /** Directories that hold nothing. */
+  readonly directories?: readonly string[];
+  /** Nodes that exist; the errno of access(2) where it is not 0. */
+  readonly nodes?: {
+    readonly [name: string]: { readonly mode: string; readonly group?: string; readonly errno?: number };
+  };
+  readonly osIds?: readonly string[];
+}
+
+export function recordedMachine({
+  root = '/sys',
+  files = {},
+  directories = [],
+  nodes = {},
+  osIds = ['debian'],
+}: Recorded): Machine {
+  const paths = [...Object.keys(files), ...directories.map((path) => `${path}/`)];
+  return {
+    sysfs: {
+      root,
+      read(path) {
+        const file = files[path];
+        return typeof file === 'string' ? file : null;
+      },
+      list(path) {
+        const inside = paths
+          .filter((one) => one.startsWith(`${path}/`))
+          .map((one) => one.slice(path.length + 1));
+        if (inside.length === 0) return null;
+        const names = inside.map((one) => one.split('/')[0] ?? '').filter((name) => name !== '');
+        return [...new Set(names)].sort(naturalOrder);
+      },
+      linkName(path) {
+        const file = files[path];
+        return typeof file === 'object' ? (file.link.split('/').at(-1) ?? null) : null;
+      },
+    },
+    nodes: {
+      node(name) {
+        const node = nodes[name];
+        return {
+          path: `/dev/infiniband/${name}`,
+          mode: node?.mode ?? null,
+          owner: node ? 'root' : null,
+          group: node ? (node.group ?? 'root') : null,
+          accessErrno: node ? (node.errno ?? 0) : constants.errno.ENOENT,
+        };
+      },
+      tryOpen: async (name) => nodes[name]?.errno ?? 0,
+    },
+    osIds: () => osIds,
+  };
+}
+
+/** An EFA card as the kernel shows it. */
+export const EFA_FILES = {
+  'class/infiniband/rdmap0s6/node_guid': '0242:acff:fe11:0002',
+  'class/infiniband/rdmap0s6/node_desc': '',
+  'class/infiniband/rdmap0s6/fw_ver': '0.0.0.0',
+  'class/infiniband/rdmap0s6/device/uevent':
+    'DRIVER=efa\nPCI_CLASS=20000\nPCI_ID=1D0F:EFA2\nPCI_SLOT_NAME=0000:00:06.0',
+  'class/infiniband/rdmap0s6/device/numa_node': '0',
+  'class/infiniband/rdmap0s6/device/vendor': '0x1d0f',
+  'class/infiniband/rdmap0s6/device/device': '0xefa2',
+  'class/infiniband/rdmap0s6/device/infiniband_verbs/uverbs0/ibdev': 'rdmap0s6',
+  'class/infiniband/rdmap0s6/ports/1/state': '4: ACTIVE',
+  'class/infiniband/rdmap0s6/ports/1/phys_state': '5: LinkUp',
+  'class/infiniband/rdmap0s6/ports/1/link_layer': 'Unknown',
+  'class/infiniband/rdmap0s6/ports/1/rate': '100 Gb/sec (4X EDR)',
+  'class/infiniband_verbs/abi_version': '6',
+  'class/infiniband_verbs/uverbs0/ibdev': 'rdmap0s6',
+} as const;
