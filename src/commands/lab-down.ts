@@ -1,20 +1,24 @@
-import { concludeWithLab, failedLabStatus, LAB_ARGUMENT_DESCRIPTION, requireLab } from './lab-residence.ts';
+import { concludeWithLabs, failedLabStatus, residenceOf } from './lab-residence.ts';
+import { aboutLabs, RESIDENT_LABS } from './labs.ts';
 import { defineCommand } from './spec.ts';
 
 export const labDownCommand = defineCommand({
   path: ['lab', 'down'],
   summary: 'End a lab that is up',
-  arguments: [{ usage: '<lab>', description: LAB_ARGUMENT_DESCRIPTION }],
+  arguments: [{ usage: '<lab>', description: aboutLabs(RESIDENT_LABS) }],
   options: {},
   details: [
-    'Commands that run in it end with it. Nothing of it is left but the cached kernel. A lab that is not up is no failure.',
+    'Commands that run in it end with it. Nothing of it is left but what is cached. A lab that is not up is no failure.',
   ],
-  examples: [{ command: 'rdmatool lab down roce', does: 'end the virtual machine' }],
+  examples: RESIDENT_LABS.map(({ name }) => ({
+    command: `rdmatool lab down ${name}`,
+    does: `end lab ${name}`,
+  })),
   seeAlso: ['rdmatool-lab-up(1)'],
   failed: failedLabStatus,
   async run({ args, context }) {
-    requireLab('down', args[0]);
-    const { downRoceLab } = await import('../lab/roce/lab.ts');
-    return concludeWithLab(context, () => downRoceLab((line) => context.streams.message(line)));
+    const { residence } = residenceOf('down', args[0]);
+    const say = (line: string): void => context.streams.message(line);
+    return concludeWithLabs(context, async () => [await residence.down(say)]);
   },
 });

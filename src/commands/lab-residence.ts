@@ -4,21 +4,18 @@ import type { LabDeath, LabStatus } from '../lab/status.ts';
 import type { LabState, LabStatusResult } from '../model/lab-status.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { labFailure } from './lab-failure.ts';
+import type { Interrupted, LabKind, Residence } from './lab-kind.ts';
+import { labNamed, RESIDENT_LABS } from './labs.ts';
 import { type Context, UsageError } from './spec.ts';
 
-/** The labs that can stay up. */
-const LABS = ['roce'];
-
-export const LAB_ARGUMENT_DESCRIPTION =
-  'roce: two soft-RoCE devices and the real kernel, in a virtual machine';
-
-/** @throws UsageError for a name that no lab has */
-export function requireLab(command: string, name: string | undefined): void {
-  if (name === 'efa')
-    throw new UsageError(`lab ${command}: lab efa has nothing to keep up; lab run efa is enough`);
-  if (name === undefined || !LABS.includes(name)) {
-    throw new UsageError(`lab ${command}: there is no lab '${name}'; there is ${LABS.join(', ')}`);
-  }
+/** @throws UsageError for a name that no lab has which can stay up */
+export function residenceOf(
+  command: string,
+  name: string | undefined,
+): { kind: LabKind; residence: Residence } {
+  const kind = labNamed(command, name, RESIDENT_LABS);
+  if (!kind.residence) throw new UsageError(`lab ${command}: lab ${kind.name} cannot stay up`);
+  return { kind, residence: kind.residence };
 }
 
 export const failedLabStatus = (error: FailureJson): LabStatusResult => ({
@@ -27,19 +24,24 @@ export const failedLabStatus = (error: FailureJson): LabStatusResult => ({
   labs: [],
 });
 
-/** Shows how a lab is. Returns the exit status, which is that of a failure where it has died. */
-export async function concludeWithLab(
+/** Shows how labs are. Returns the exit status, which is that of a failure where one has died. */
+export async function concludeWithLabs(
   context: Context,
-  work: () => Promise<LabStatus | { readonly interrupted: number }>,
+  work: () => Promise<readonly (LabStatus | Interrupted)[]>,
 ): Promise<number> {
-  const status = await work().catch((error: unknown) => {
+  const answers = await work().catch((error: unknown) => {
     throw labFailure(error);
   });
-  if ('interrupted' in status) return status.interrupted;
+  const statuses: LabStatus[] = [];
+  for (const answer of answers) {
+    if ('interrupted' in answer) return answer.interrupted;
+    statuses.push(answer);
+  }
+  const died = statuses.find((status) => status.state === 'died');
   const result: LabStatusResult = {
     schema: SCHEMA_IDS.labStatus,
-    error: status.state === 'died' ? deathOf(status.name, status.death).toJSON() : null,
-    labs: [stateOf(status)],
+    error: died === undefined ? null : deathOf(died.name, died.death).toJSON(),
+    labs: statuses.map(stateOf),
   };
   return context.conclude(result, async () => {
     const { labStatusView } = await import('../views/lab-status.ts');

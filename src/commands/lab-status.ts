@@ -1,10 +1,11 @@
-import { concludeWithLab, failedLabStatus, LAB_ARGUMENT_DESCRIPTION, requireLab } from './lab-residence.ts';
+import { concludeWithLabs, failedLabStatus, residenceOf } from './lab-residence.ts';
+import { aboutLabs, RESIDENT_LABS } from './labs.ts';
 import { defineCommand } from './spec.ts';
 
 export const labStatusCommand = defineCommand({
   path: ['lab', 'status'],
   summary: 'Show which labs are up',
-  arguments: [{ usage: '[lab]', description: LAB_ARGUMENT_DESCRIPTION }],
+  arguments: [{ usage: '[lab]', description: `${aboutLabs(RESIDENT_LABS)}; without one, all of them` }],
   options: {},
   details: [
     'A lab that was up and has ended by itself is reported once, with the end of its console and exit status 1; what it left is removed.',
@@ -19,8 +20,11 @@ export const labStatusCommand = defineCommand({
   seeAlso: ['rdmatool-lab-up(1)'],
   failed: failedLabStatus,
   async run({ args, context }) {
-    requireLab('status', args[0] ?? 'roce');
-    const { roceLabStatus } = await import('../lab/roce/lab.ts');
-    return concludeWithLab(context, roceLabStatus);
+    const [name] = args;
+    const residences =
+      name === undefined
+        ? RESIDENT_LABS.map((kind) => residenceOf('status', kind.name).residence)
+        : [residenceOf('status', name).residence];
+    return concludeWithLabs(context, () => Promise.all(residences.map((residence) => residence.status())));
   },
 });

@@ -7,22 +7,24 @@ import { SCHEMAS } from '../../../src/model/schemas.ts';
 
 const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true });
 
+/** `query-device` of `rdmatool/query-device/1`. */
+const nameOf = (id: string): string => /^rdmatool\/([a-z-]+)\/[0-9]+$/.exec(id)?.[1] ?? `no name in ${id}`;
+
 describe('schemas', () => {
-  it('are there for every command that prints a document of its own', () => {
-    const commands = COMMANDS.filter(({ failed }) => failed !== undefined).map(({ path }) => path.join(' '));
-    expect(Object.keys(SCHEMAS)).toEqual(commands);
-    expect(new Set(Object.values(SCHEMA_IDS)).size).toBe(Object.keys(SCHEMA_IDS).length);
+  it('have an id of their own, under their name', () => {
+    expect(Object.values(SCHEMA_IDS).map(nameOf).sort()).toEqual(Object.keys(SCHEMAS).sort());
   });
 
   it.each(COMMANDS.flatMap((spec) => (spec.failed ? [[spec.path.join(' '), spec.failed] as const] : [])))(
     '%s: what is printed when the command never got to work fits',
-    (name, failed) => {
-      const validate = ajv.compile(SCHEMAS[name] ?? {});
+    (_name, failed) => {
       for (const code of Object.keys(FAILURES) as (keyof typeof FAILURES)[]) {
         const error: FailureJson = { code, errno: { value: 5, name: 'EIO' }, message: 'm', hint: '' };
         const document = failed(error);
+        const schema = SCHEMAS[nameOf(document.schema)];
+        expect(schema, document.schema).toBeDefined();
+        const validate = ajv.getSchema(document.schema) ?? ajv.compile({ $id: document.schema, ...schema });
         expect(validate(JSON.parse(JSON.stringify(document))), JSON.stringify(validate.errors)).toBe(true);
-        expect(document.schema).toBe(`rdmatool/${name}/1`);
       }
     },
   );
