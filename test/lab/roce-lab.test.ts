@@ -385,7 +385,7 @@ describe('a guest that does not start', () => {
   beforeAll(async () => {
     files = await prepareBootFiles({ say: () => {} });
   });
-  const options = { emulate: true, say: () => {} };
+  const options = { accelerations: ['emulation'], say: () => {} } as const;
 
   it('shows the end of its console: no first program', async () => {
     await expect(
@@ -416,6 +416,19 @@ describe('a guest that does not start', () => {
       exit: 75,
       message: expect.stringContaining('was not ready within 0.3 s'),
     });
+  });
+
+  it('with KVM does with emulation', async () => {
+    const said: string[] = [];
+    const guest = await bootGuest({
+      files,
+      accelerations: ['kvm', 'emulation'],
+      say: (line) => said.push(line),
+    });
+    await guest.stop();
+    // Where KVM works, there is nothing to say.
+    expect(said).toHaveLength(guest.acceleration === 'kvm' ? 0 : 1);
+    expect(isAlive(guest.pid)).toBe(false);
   });
 
   it('tells the packages that are missing', async () => {

@@ -5,12 +5,12 @@ import { LabError } from '../error.ts';
 import type { BootFiles } from './boot-files.ts';
 import { ConsoleTail } from './console.ts';
 import { type Frame, FrameType, PROTOCOL, readStrings, Wire } from './frames.ts';
-import { type Acceleration, isKvmUsable, processorCount, QEMU, qemuArguments } from './qemu.ts';
+import { type Acceleration, processorCount, QEMU, qemuArguments } from './qemu.ts';
 
 export interface BootOptions {
   readonly files: BootFiles;
-  /** Not to use KVM even where it is. */
-  readonly emulate: boolean;
+  /** To be tried in this order. */
+  readonly accelerations: readonly Acceleration[];
   readonly say: (line: string) => void;
   readonly abort?: AbortSignal | undefined;
   /** For tests. */
@@ -40,20 +40,19 @@ const EMULATION_DEADLINE_MS = 120_000;
 const PORT_DESCRIPTOR = 3;
 
 /**
- * Boots a guest. Where it does not start with KVM, it is tried again without.
+ * Boots a guest.
  * @throws LabError with the end of the guest's console
  */
 export async function bootGuest(options: BootOptions): Promise<Guest> {
-  if (!options.emulate && isKvmUsable()) {
-    try {
-      return await boot(options, 'kvm');
-    } catch (error) {
-      options.abort?.throwIfAborted();
-      if (!(error instanceof LabError)) throw error;
-      options.say('lab roce: the machine does not start with KVM here; emulating it');
-    }
+  const [acceleration = 'emulation', ...others] = options.accelerations;
+  try {
+    return await boot(options, acceleration);
+  } catch (error) {
+    options.abort?.throwIfAborted();
+    if (others.length === 0 || !(error instanceof LabError)) throw error;
+    options.say('lab roce: the machine does not start with KVM here; emulating it');
+    return bootGuest({ ...options, accelerations: others });
   }
-  return boot(options, 'emulation');
 }
 
 async function boot(

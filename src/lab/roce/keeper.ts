@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { LabError } from '../error.ts';
 import { guestKey, prepareBootFiles } from './boot-files.ts';
 import { bootGuest, type Guest, quoted } from './guest.ts';
+import { accelerations } from './qemu.ts';
 import { Relay } from './relay.ts';
 import { ResidentFolder, type ResidentRecord } from './resident.ts';
 
@@ -31,7 +32,7 @@ export async function keepGuest({ emulate, say, abort, ready }: Keeping): Promis
     // A predecessor that was killed has left its own.
     rmSync(folder.socketPath, { force: true });
     const files = await prepareBootFiles({ say, abort });
-    guest = await bootGuest({ files, emulate, say, abort });
+    guest = await bootGuest({ files, accelerations: accelerations(emulate), say, abort });
     const record = recordOf(guest);
     service = await serve(guest, folder.socketPath, abort);
     folder.write(record);

@@ -68,6 +68,10 @@ const share = (tag: string, access: string): string[] => [
 
 export const processorCount = (): number => Math.min(MAXIMUM_PROCESSORS, availableParallelism());
 
+/** What to try: KVM where it is usable, and then emulation. */
+export const accelerations = (emulate: boolean): Acceleration[] =>
+  !emulate && isKvmUsable() ? ['kvm', 'emulation'] : ['emulation'];
+
 /**
  * Whether KVM is there for this user. A /dev/kvm on a machine whose processor shows no virtualisation does not work
  * as QEMU needs it.

@@ -36,6 +36,8 @@ export type Resident =
 const UNKNOWN_END = 'the process that kept it was killed';
 const HELLO_DEADLINE_MS = 10_000;
 const POLL_MS = 50;
+/** The kernel may have to be fetched first. */
+const START_DEADLINE_MS = 10 * 60_000;
 /** bind(2) takes no longer path. */
 const LONGEST_SOCKET_PATH = 107;
 
@@ -114,11 +116,18 @@ export async function awaitResident(
   abort: AbortSignal,
   folder = new ResidentFolder(),
 ): Promise<Exclude<Resident, { state: 'starting' }>> {
-  for (;;) {
+  const deadline = Date.now() + START_DEADLINE_MS;
+  while (Date.now() < deadline) {
     const resident = await findResident(folder);
     if (resident.state !== 'starting') return resident;
     await setTimeout(POLL_MS, undefined, { signal: abort });
   }
+  throw new LabError(
+    'stuck',
+    'lab roce: another process has been starting the guest for ten minutes',
+    `see which one has ${folder.path} open`,
+    75,
+  );
 }
 
 async function contact(folder: ResidentFolder): Promise<Extract<Resident, { state: 'up' }> | null> {

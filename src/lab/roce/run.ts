@@ -6,7 +6,7 @@ import { packageRoot } from '../package.ts';
 import { prepareBootFiles } from './boot-files.ts';
 import type { Wire } from './frames.ts';
 import { bootGuest } from './guest.ts';
-import type { Acceleration } from './qemu.ts';
+import { type Acceleration, accelerations } from './qemu.ts';
 import type { CommandRequest } from './request.ts';
 import { awaitResident, type Resident, requireSameVersion } from './resident.ts';
 import { planShares, surroundingsOf, versionedPaths } from './surroundings.ts';
@@ -51,7 +51,12 @@ export async function runRoceLab(options: RoceRunOptions): Promise<number> {
       }
     }
     const files = await prepareBootFiles({ say: options.say, abort: abort.signal });
-    const guest = await bootGuest({ ...options, files, abort: abort.signal });
+    const guest = await bootGuest({
+      files,
+      accelerations: accelerations(options.emulate),
+      say: options.say,
+      abort: abort.signal,
+    });
     try {
       abort.signal.throwIfAborted();
       return await run(guest.wire, guest.kernel, guest.acceleration);
