@@ -43,16 +43,21 @@ async function up(): Promise<{ readonly keeper: number; readonly qemu: number }>
 }
 
 const script = (text: string, options: RunOptions = {}) => place.inLab(['sh', '-c', text], options);
+const PATIENTLY = { timeout: 15_000, interval: 100 };
 /** How many processes of the guest sleep. */
 const SLEEPERS = 'cat /proc/[0-9]*/comm | grep -cx sleep';
 const linesOf = (text: string): string[] => text.trim().split('\n');
 const sha = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-const gone = (pid: number) => expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+const gone = (pid: number) => expect.poll(() => isAlive(pid), PATIENTLY).toBe(false);
 
 describe('a guest that is up', () => {
   let processes: Awaited<ReturnType<typeof up>>;
   beforeAll(async () => {
     processes = await up();
+  });
+  // The last test does it, if it runs.
+  afterAll(async () => {
+    await place.rdmatool(['lab', 'down', 'roce']);
   });
 
   describe('runs commands', () => {
@@ -148,10 +153,10 @@ describe('a guest that is up', () => {
         'trap "" HUP; setsid sleep 4321 & echo ready; sleep 4321',
       ]);
       await running.said('ready');
-      expect((await script(SLEEPERS)).stdout).toBe('2\n');
+      await expect.poll(async () => (await script(SLEEPERS)).stdout, PATIENTLY).toBe('2\n');
       running.child.kill('SIGKILL');
       await running.outcome;
-      await expect.poll(async () => (await script(SLEEPERS)).stdout, { timeout: 10_000 }).toBe('0\n');
+      await expect.poll(async () => (await script(SLEEPERS)).stdout, PATIENTLY).toBe('0\n');
     });
 
     it('and leaves nothing of them', async () => {

@@ -23,7 +23,7 @@ import { type Compression, compressionOf, kernelPayload } from './boot-image.ts'
 import { type ArchiveEntry, cpioArchive } from './cpio.ts';
 import { dependenciesOf, loadingOrder, moduleName, WANTED_MODULES } from './kernel-modules.ts';
 import { debianSuite, fetchKernelPackage, unpackKernelPackage } from './kernel-package.ts';
-import { missingPackages, requirePackages } from './packages.ts';
+import { missingPackages, requirePackages, requireProcessor } from './requirements.ts';
 
 export interface BootFiles {
   /** An uncompressed kernel. */
@@ -57,6 +57,7 @@ const hashOf = (...parts: readonly (string | Uint8Array)[]): string => {
  * @throws LabError
  */
 export async function prepareBootFiles({ say, abort }: Preparation): Promise<BootFiles> {
+  requireProcessor();
   const base = join(cacheDirectory(), 'roce', debianSuite());
   const ready = findBootFiles(base);
   if (ready !== null) {
@@ -78,7 +79,7 @@ export async function prepareBootFiles({ say, abort }: Preparation): Promise<Boo
     }
     const work = mkdtempSync(join(base, UNFINISHED));
     try {
-      const folder = findKernel(base) ?? (await makeKernel(base, work, { say, abort }));
+      const folder = findKernel(base) ?? (await makeKernel(base, work, { say, abort }).catch(asLabError));
       return findBootFiles(base) ?? (await makeInitramfs(folder, work, compiler, abort));
     } finally {
       rmSync(work, { recursive: true, force: true });
@@ -111,6 +112,12 @@ const bootFilesIn = (folder: string): BootFiles => ({
   kernel: join(folder, VMLINUX),
   initramfs: join(folder, `initramfs-${guestKey()}.cpio`),
 });
+
+function asLabError(error: unknown): never {
+  if (!(error instanceof RangeError)) throw error;
+  const message = `lab roce cannot use the kernel of this suite: ${error.message}`;
+  throw new LabError('kernel_unusable', message, 'report it, with the version of the package', 1);
+}
 
 // ------------------------------------------------------------------------------------------------ the kernel
 
@@ -213,7 +220,11 @@ const guestSources = (): string[] =>
 
 /** Stands for all that the initramfs is made of, the modules aside: a guest of another key may behave otherwise. */
 export const guestKey = (): string =>
-  hashOf(COMPILER_FLAGS.join(' '), JSON.stringify(ETC), ...guestSources().map((file) => readFileSync(file)));
+  hashOf(
+    COMPILER_FLAGS.join(' '),
+    JSON.stringify([ETC, DIRECTORIES]),
+    ...guestSources().map((file) => readFileSync(file)),
+  );
 
 /** Files of /etc that are the guest's own; the others are the host's. */
 const ETC: { readonly [name: string]: string } = {
@@ -225,6 +236,12 @@ const ETC: { readonly [name: string]: string } = {
   fstab: '',
 };
 
+/** That programs expect. */
+const DIRECTORIES = [
+  ...['dev', 'etc', 'home', 'mnt', 'opt', 'proc', 'root', 'run', 'srv', 'sys', 'tmp'],
+  ...['var', 'var/cache', 'var/lib', 'var/log'],
+];
+
 async function makeInitramfs(
   folder: string,
   work: string,
@@ -235,9 +252,8 @@ async function makeInitramfs(
   const sources = guestSources().filter((file) => file.endsWith('.c'));
   await compile(compiler, { lab: 'roce', flags: COMPILER_FLAGS, sources, output: init }, process.env, abort);
   const own = cpioArchive([
-    ...['dev', 'proc', 'sys', 'run', 'tmp', 'root', 'etc'].map(
-      (path): ArchiveEntry => ({ path, kind: 'directory' }),
-    ),
+    ...DIRECTORIES.map((path): ArchiveEntry => ({ path, kind: 'directory' })),
+    { path: 'var/tmp', kind: 'directory', mode: 0o1777 },
     ...Object.entries(ETC).map(
       ([name, text]): ArchiveEntry => ({ path: `etc/${name}`, kind: 'file', bytes: Buffer.from(text) }),
     ),

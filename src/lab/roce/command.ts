@@ -7,7 +7,9 @@ export type CommandEnd =
   | { readonly kind: 'exited'; readonly status: number }
   | { readonly kind: 'signalled'; readonly signal: number }
   /** It could not be started. */
-  | { readonly kind: 'refused'; readonly errno: number; readonly what: string };
+  | { readonly kind: 'refused'; readonly errno: number; readonly what: string }
+  /** The guest ended first. */
+  | { readonly kind: 'lost' };
 
 /** Takes what a command writes. The promise resolves when more may come: false where nobody reads it any more. */
 export type OutputSink = (stream: 'stdout' | 'stderr', bytes: Buffer) => Promise<boolean>;
@@ -36,6 +38,7 @@ export class GuestCommand {
       ended = resolve;
     });
     this.#ended = ended;
+    wire.closed.then(() => this.#finish({ kind: 'lost' }));
     this.#send(FrameType.START, 0, encodeRequest(request));
   }
 
@@ -102,6 +105,7 @@ export class GuestCommand {
   }
 
   #finish(end: CommandEnd): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     this.#creditCame();
     this.#output.then(() => this.#ended(end));

@@ -90,7 +90,7 @@ function sharedDirectory(path: string): string {
 
 function requestFor(command: readonly string[], shares: readonly string[]): CommandRequest {
   const places = {
-    directory: process.cwd(),
+    directory: currentDirectory(),
     shares,
     packageRoot: packageRoot(),
     node: realpathSync(process.execPath),
@@ -104,6 +104,14 @@ function requestFor(command: readonly string[], shares: readonly string[]): Comm
     terminal: ownTerminal(),
     now: Date.now(),
   };
+}
+
+function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw usageError('the current directory does not exist any more');
+  }
 }
 
 function versionOf(path: string): string {

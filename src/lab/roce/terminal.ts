@@ -40,11 +40,7 @@ export async function runInOwnTerminal(
   // Ends with an error when the input is closed below.
   command.feed(process.stdin).catch(() => {});
   try {
-    const end = await Promise.race([command.end, wire.closed.then(() => null)]);
-    if (end === null) {
-      throw new LabError('guest_died', 'lab roce: the guest has ended, and the command with it', null, 1);
-    }
-    return statusOf(end, request, complain);
+    return statusOf(await command.end, request, complain);
   } finally {
     watch.forward = null;
     process.stdout.off('resize', resized);
@@ -66,6 +62,9 @@ function statusOf(
 ): number {
   if (end.kind === 'exited') return end.status;
   if (end.kind === 'signalled') return 128 + end.signal;
+  if (end.kind === 'lost') {
+    throw new LabError('guest_died', 'lab roce: the guest has ended, and the command with it', null, 1);
+  }
   const isMissing = end.errno === ENOENT && end.what === command[0];
   if (isMissing) complain(`${end.what}: command not found; see --share for directories outside of /usr`);
   else if (end.what === directory) complain(`${end.what}: the lab has no such directory to start in`);

@@ -125,6 +125,7 @@ static void mount_kernel_interfaces(void)
 		{ "tmpfs", "/tmp", "mode=1777" },
 	};
 	static const char *const links[][2] = {
+		{ "/run", "/var/run" },
 		{ "/proc/self/fd", "/dev/fd" },
 		{ "/proc/self/fd/0", "/dev/stdin" },
 		{ "/proc/self/fd/1", "/dev/stdout" },

@@ -1,14 +1,16 @@
 # The network of the guest: two Ethernet devices that are the ends of one wire, each with an RDMA device. Run with
 # the host's own ip and rdma, by `sh -eu`.
 #
+# All neighbours are known from the start, so that no first packet waits for an answer.
 # Packets between two addresses of one machine normally take a short cut and no wire. Here they do not: the rule for
 # local addresses is moved behind rules that send them over the wire, and what comes from the wire is local.
 # (Network namespaces, the usual way, are not for soft-RoCE: its sockets live in the first one.)
 
 left4=10.9.0.1 right4=10.9.1.1
 left6=fd09::1 right6=fd09:1::1
-# The devices' GUIDs come from these.
+# The devices' GUIDs and link-local addresses come from these.
 left_mac=02:00:00:09:00:01 right_mac=02:00:00:09:01:01
+left_link=fe80::ff:fe09:1 right_link=fe80::ff:fe09:101
 
 echo lab >/proc/sys/kernel/hostname
 ip link set lo up
@@ -58,6 +60,8 @@ route add $right6 dev veth0 src $left6 table 100
 route add $left6 dev veth1 src $right6 table 101
 neigh add $right6 lladdr $right_mac dev veth0 nud permanent
 neigh add $left6 lladdr $left_mac dev veth1 nud permanent
+neigh add $right_link lladdr $right_mac dev veth0 nud permanent
+neigh add $left_link lladdr $left_mac dev veth1 nud permanent
 END
 
 rdma link add rxe0 type rxe netdev veth0

@@ -42,6 +42,20 @@ describe('the end of a command', () => {
     expect(await command.end).toEqual({ kind: 'refused', errno: 2, what: 'x' });
   });
 
+  it('because the guest has ended, unless it ended before', async () => {
+    const lost = started();
+    lost.guest.wire.close();
+    expect(await lost.command.end).toEqual({ kind: 'lost' });
+    const { guest, command, exit } = started(async () => {
+      guest.wire.close();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return true;
+    });
+    guest.wire.send(1, FrameType.DATA, StreamNumber.OUT, Buffer.from('last words'));
+    exit(4, 0);
+    expect(await command.end).toEqual({ kind: 'exited', status: 4 });
+  });
+
   it('comes after all of its output has been taken', async () => {
     let taken = '';
     const { guest, command, exit } = started(async (stream, bytes) => {

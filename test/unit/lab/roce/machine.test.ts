@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ConsoleTail } from '../../../../src/lab/roce/console.ts';
 import { debianSuite, kernelDependency } from '../../../../src/lab/roce/kernel-package.ts';
-import { missingPackages, requirePackages } from '../../../../src/lab/roce/packages.ts';
 import { isKvmUsable, qemuArguments } from '../../../../src/lab/roce/qemu.ts';
+import { missingPackages, requirePackages, requireProcessor } from '../../../../src/lab/roce/requirements.ts';
 
 describe("QEMU's command line", () => {
   const machine = {
@@ -35,6 +35,13 @@ describe("QEMU's command line", () => {
 describe('KVM', () => {
   it('is not tried on a processor that shows no virtualisation', () => {
     expect(isKvmUsable('processor : 0\nflags\t\t: fpu vme sse2 vmxish\n')).toBe(false);
+  });
+});
+
+describe('a processor of another kind', () => {
+  it('is told plainly', () => {
+    expect(() => requireProcessor('x64')).not.toThrow();
+    expect(() => requireProcessor('arm64')).toThrow('lab roce is for x86-64 only as yet, and this is arm64');
   });
 });
 
