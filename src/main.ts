@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { buildProgram, commandNamedBy } from './commands/program.ts';
 import { type Context, type ResultDocument, UsageError } from './commands/spec.ts';
 import { ExitStatus, FAILURES, Failure, type FailureJson } from './explain/failure.ts';
-import { jsonDocument } from './output/json.ts';
+import { jsonDocument, jsonLine } from './output/json.ts';
 import { processStreams, type Streams } from './output/streams.ts';
 import type { ColorMode } from './output/style.ts';
 import { packageVersion } from './package-root.ts';
@@ -72,6 +72,13 @@ function createContext(streams: Streams, json: boolean, color: ColorMode): Conte
     streams,
     json,
     color,
+    emit: (object, line) => streams.data(json ? jsonLine(object) : `${line}\n`),
+    fail(error) {
+      if (error === null) return ExitStatus.DONE;
+      sayFailure(streams, error, true);
+      return FAILURES[error.code];
+    },
+    interruption,
     async conclude(document, view) {
       await streams.data(json ? jsonDocument(document) : await render(await view()));
       if (document.error === null) return ExitStatus.DONE;
@@ -86,6 +93,18 @@ function createContext(streams: Streams, json: boolean, color: ColorMode): Conte
     const style = createStyle(wantsColor(color, streams.isTerminal));
     return renderBlocks(blocks, { style, width: streams.width });
   }
+}
+
+/** Aborts at the first SIGINT, SIGTERM or SIGHUP; at the second the process ends. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(ExitStatus.INTERRUPTED);
+      controller.abort();
+    });
+  }
+  return controller.signal;
 }
 
 function sayFailure(streams: Streams, failure: FailureJson, withHint: boolean): void {

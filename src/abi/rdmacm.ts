@@ -123,8 +123,8 @@ export const ibvSaPathRec = struct(
   {
     dgid: about(gid, 'Destination GID'),
     sgid: about(gid, 'Source GID'),
-    dlid: about(be16, 'Destination LID; 0 on RoCE'),
-    slid: about(be16, 'Source LID; 0 on RoCE'),
+    dlid: about(be16, 'Destination LID; without meaning on RoCE'),
+    slid: about(be16, 'Source LID; without meaning on RoCE'),
     raw_traffic: about(s32, '1: raw packets'),
     flow_label: about(be32, 'Flow label'),
     hop_limit: about(u8, 'Hop limit'),
@@ -139,7 +139,7 @@ export const ibvSaPathRec = struct(
     rate: about(enumOf(u8, Rate), 'Rate of the path'),
     packet_life_time_selector: about(u8, 'How packet_life_time is meant'),
     packet_life_time: about(u8, 'Time that a packet may take: 4.096 us x 2^n'),
-    preference: about(u8, 'Preference among several paths'),
+    preference: about(u8, 'Preference among several paths; without meaning on RoCE'),
   },
   { size: 64 },
 );
