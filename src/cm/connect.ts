@@ -58,7 +58,8 @@ export const connectionValues = (request: ConnectRequest): ConnectionValues => (
 
 /** What a message of the peer said, as documents have it. */
 export function connectionJson(event: CmEvent, transport: number | null): CmConnection {
-  const { conn, ud } = event;
+  // A refusal carries private data, and none of the parameters.
+  const { conn, ud } = event.name === 'REJECTED' ? { conn: null, ud: null } : event;
   return {
     ...privateDataJson(event.privateData, transport),
     responder_resources: conn?.responder_resources ?? null,

@@ -223,6 +223,7 @@ function memberRows(name: string, value: Json): [string, string][] {
 }
 
 export function cmGetaddrinfoView(result: CmGetaddrinfoResult): Block[] {
+  if (result.results.length === 0) return [];
   const NONE = '-';
   return [
     {
