@@ -41,6 +41,17 @@ export function checkAvailable(machine: Machine): void {
   );
 }
 
+/** Devices whose verbs node cannot be opened: librdmacm leaves them out, and says ENODEV of their addresses. */
+export function closedDevices(machine: Machine): { device: string; node: string; errno: number }[] {
+  return (machine.sysfs.list('class/infiniband_verbs') ?? [])
+    .filter((name) => name.startsWith('uverbs'))
+    .flatMap((name) => {
+      const { path, accessErrno } = machine.nodes.node(name);
+      const device = machine.sysfs.read(`class/infiniband_verbs/${name}/ibdev`) ?? name;
+      return accessErrno === 0 ? [] : [{ device, node: path, errno: accessErrno }];
+    });
+}
+
 function driverOf(machine: Machine, device: string): string | null {
   const folder = `class/infiniband/${device}/device`;
   const uevent = machine.sysfs.read(`${folder}/uevent`) ?? '';

@@ -360,7 +360,7 @@ export class CmId {
   }
 
   /** The third message of a client without a queue pair. */
-  establish(): Promise<void> {
+  async establish(): Promise<void> {
     if (this.#hasQueuePair) throw wrongOrder('establish', 'with a queue pair it happens by itself');
     return this.#move('establish', 'connected', () => this.backend.establish());
   }

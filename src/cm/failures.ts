@@ -3,12 +3,13 @@ import { constants } from 'node:os';
 import type { PortSpaceName } from '../abi/rdmacm-codes.ts';
 import type { SocketAddress } from '../abi/sockaddr.ts';
 import { connectionText } from '../explain/cm-events.ts';
-import { errnoText, errnoValue } from '../explain/errno.ts';
+import { errnoName, errnoText, errnoValue } from '../explain/errno.ts';
 import { Failure, type FailureCode } from '../explain/failure.ts';
 import { MissingSymbolError, NativeCallError } from '../native/errors.ts';
 import type { Machine } from '../system/machine.ts';
 import { DeadlineError } from '../waiting/deadline.ts';
 import { endpointText, isLoopback } from './address.ts';
+import { closedDevices } from './availability.ts';
 
 const {
   EACCES,
@@ -87,6 +88,16 @@ function wordsOf(errno: number, place: Place): Words {
     case ENODEV: {
       const asked = step === 'bind_addr' ? local : (peer ?? local);
       const loopback = asked !== null && isLoopback(asked);
+      const closed = closedDevices(machine);
+      if (!loopback && closed.length > 0) {
+        return {
+          code: closed.every(({ errno: cause }) => cause === constants.errno.ENOENT)
+            ? 'NO_NODE'
+            : 'NO_PERMISSION',
+          meaning: `librdmacm cannot open ${closed.map(({ device, node, errno: cause }) => `${device} (${node}: ${errnoName(cause)})`).join(', ')}, and leaves such devices out`,
+          next: "run as root, or let this user read and write the nodes: rdma-core's udev rules make them mode 0666; in a container, pass them in",
+        };
+      }
       return {
         code: 'NO_DEVICE',
         meaning: loopback

@@ -120,9 +120,8 @@ class Server {
     await session.createId();
     await session.bind(address ?? ANY, this.settings.port);
     await session.step('listen', () => session.id.listen(backlog));
-    const listener = session.id;
     const { local, device, ib_port } = session.outcome();
-    await this.tell({ ...nothing(), id: listener.key, action: 'listening', local, device, ib_port });
+    await this.tell({ ...nothing(), id: session.id.key, action: 'listening', local, device, ib_port });
     while (count === null || this.#done < count) {
       const event = await this.channel.nextEvent(null, {
         timeoutMs: this.settings.timeoutMs,
@@ -130,7 +129,7 @@ class Server {
         what: `listening on ${local === null ? 'all addresses' : `${local.addr} port ${local.port}`}`,
       });
       if (event.name === 'CONNECT_REQUEST') await this.#answer(event);
-      else await this.#observe(event, listener);
+      else await this.#observe(event, session);
     }
   }
 
@@ -203,12 +202,11 @@ class Server {
     if (id.isDatagram) await this.#release(served, true);
   }
 
-  async #observe(event: CmEvent, listener: CmId): Promise<void> {
+  async #observe(event: CmEvent, session: Session): Promise<void> {
     const served = this.#served.get(event.id) ?? null;
     if (served === null) {
       await this.#say(event, null, null);
-      const failure = cmEventFailure(this.#occurrence(event, null));
-      if (event.id === listener && failure) throw failure;
+      if (event.id === session.id) session.throwIfFailure(event);
       return;
     }
     const ends = event.name === 'DISCONNECTED';

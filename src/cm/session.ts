@@ -314,7 +314,8 @@ export class Session {
     const { local, peer, port } = this.#id.route();
     this.#device = this.#id.device() ?? this.#device;
     if (local !== null) this.#local = local;
-    if (peer !== null) this.#peer = peer;
+    // Before the resolution it is the unspecified address.
+    if (peer !== null && peer.port !== 0) this.#peer = peer;
     if (port !== 0) this.#ibPort = port;
   }
 
