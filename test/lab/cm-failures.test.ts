@@ -217,11 +217,11 @@ describe('Ctrl-C', () => {
     ['resolve_addr', ['resolve', '10.9.0.88', '--bind', LEFT, '--timeout', '30000']],
     ['connect', ['connect', '10.9.0.99', '--bind', LEFT, '--timeout', '30000']],
   ])('during %s takes everything down', async (step, args) => {
-    const running = place.startInLab(['sh', '-c', `echo started; exec rdmatool cm ${args.join(' ')} --json`]);
-    await running.said('started');
-    await new Promise((resolve) => setTimeout(resolve, 4000));
-    running.child.kill('SIGINT');
-    const outcome = await running.outcome;
+    // One that holds the node open has begun.
+    const outcome = await script(`
+      rdmatool cm ${args.join(' ')} --json & p=$!
+      until ls -l /proc/$p/fd | grep -q rdma_cm; do sleep 0.1; done
+      sleep 2; kill -INT $p; wait $p`);
     expect(outcome.status).toBe(130);
     const document = parse(`cm-${args[0]}`, outcome.stdout);
     expect(document.error).toMatchObject({ code: 'INTERRUPTED' });
