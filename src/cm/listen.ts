@@ -5,12 +5,12 @@ import { TransportType } from '../abi/verbs-codes.ts';
 import { type CmOccurrence, cmEventFailure, explainCmEvent, statusName } from '../explain/cm-events.ts';
 import { Failure, type FailureJson } from '../explain/failure.ts';
 import type { CmListenObject } from '../model/cm.ts';
-import { SCHEMA_IDS } from '../model/schema-ids.ts';
+import { emptyListenObject } from '../model/cm-empty.ts';
 import { type Endpoint, endpointText } from './address.ts';
 import type { ConnectionValues } from './backend.ts';
 import type { CmChannel, CmEvent, CmId } from './channel.ts';
 import { connectionJson } from './connect.ts';
-import { callFailed } from './failures.ts';
+import { callFailed, type Place } from './failures.ts';
 import { checkPrivateData } from './private-data.ts';
 import {
   addressJson,
@@ -73,29 +73,12 @@ export async function listen(
     return null;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    await tell({ ...nothing(), error: error.toJSON() });
+    await tell(emptyListenObject(error.toJSON()));
     return error.toJSON();
   } finally {
     if (channel) await closeChannel(channel);
   }
 }
-
-const nothing = (): CmListenObject => ({
-  schema: SCHEMA_IDS.cmListen,
-  time: new Date().toISOString(),
-  error: null,
-  event: null,
-  status: 0,
-  status_name: null,
-  id: null,
-  meaning: null,
-  action: null,
-  local: null,
-  peer: null,
-  device: null,
-  ib_port: null,
-  connection: null,
-});
 
 class Server {
   readonly #served = new Map<CmId, Served>();
@@ -121,7 +104,14 @@ class Server {
     await session.bind(address ?? ANY, this.settings.port);
     await session.step('listen', () => session.id.listen(backlog));
     const { local, device, ib_port } = session.outcome();
-    await this.tell({ ...nothing(), id: session.id.key, action: 'listening', local, device, ib_port });
+    await this.tell({
+      ...emptyListenObject(null),
+      id: session.id.key,
+      action: 'listening',
+      local,
+      device,
+      ib_port,
+    });
     while (count === null || this.#done < count) {
       const event = await this.channel.nextEvent(null, {
         timeoutMs: this.settings.timeoutMs,
@@ -152,13 +142,6 @@ class Server {
     const tooMany = count !== null && rejectReason === null && this.#accepted >= count;
     const action = rejectReason !== null || tooMany ? 'reject' : 'accept';
     await this.#say(event, served, action);
-    const place = {
-      portSpace: this.settings.portSpace,
-      local,
-      peer,
-      device: served.device,
-      machine: this.environment.machine,
-    };
     try {
       if (action === 'accept') {
         this.#accepted++;
@@ -170,7 +153,7 @@ class Server {
       }
     } catch (error) {
       // One connection that fails must not end the listener.
-      const failure = callFailed(error, { ...place, step: action });
+      const failure = callFailed(error, this.#place(served, action));
       await this.tell({ ...this.#object(served), error: failure.toJSON(), action: 'destroy' });
       await this.#release(served, true);
       if (failure.code === 'PRIVATE_DATA_TOO_LONG' || failure.code === 'NO_SYMBOL') throw failure;
@@ -214,12 +197,10 @@ class Server {
       ends || event.name === 'TIMEWAIT_EXIT' || cmEventFailure(this.#occurrence(event, served)) !== null;
     await this.#say(event, served, ends ? 'disconnect' : isOver ? 'destroy' : null);
     if (ends && served.id.state === 'disconnected') {
-      try {
-        await served.id.disconnect();
-      } catch (error) {
-        // The connection is over either way; ENOTCONN or EINVAL say only that.
-        callFailed(error, { step: 'disconnect', ...this.#place(served) });
-      }
+      // The connection is over either way; what the call says of that is no news.
+      await served.id
+        .disconnect()
+        .catch((error: unknown) => callFailed(error, this.#place(served, 'disconnect')));
     }
     if (ends && served.transport !== TransportType.valueOf('IWARP')) {
       // The id stays for the TIMEWAIT_EXIT that follows; the connection is over.
@@ -230,9 +211,9 @@ class Server {
     }
   }
 
-  #place({ local, peer, device }: Served) {
+  #place({ local, peer, device }: Served, step: string): Place {
     const { portSpace } = this.settings;
-    return { portSpace, local, peer, device, machine: this.environment.machine };
+    return { step, portSpace, local, peer, device, machine: this.environment.machine };
   }
 
   async #release(served: Served, counts: boolean): Promise<void> {
@@ -256,7 +237,7 @@ class Server {
 
   #object(served: Served | null): CmListenObject {
     return {
-      ...nothing(),
+      ...emptyListenObject(null),
       id: served?.key ?? null,
       local: served?.local ? addressJson(served.local) : null,
       peer: served?.peer ? addressJson(served.peer) : null,

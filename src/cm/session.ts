@@ -18,6 +18,7 @@ import { type CmOccurrence, cmEventFailure, explainCmEvent, statusName } from '.
 import { errnoName } from '../explain/errno.ts';
 import { Failure, type FailureJson } from '../explain/failure.ts';
 import type { CmAddress, CmRoute, CmStep } from '../model/cm.ts';
+import { emptyOutcome } from '../model/cm-empty.ts';
 import { MissingLibraryError, NativeCallError } from '../native/errors.ts';
 import { Librdmacm } from '../native/librdmacm.ts';
 import type { Machine } from '../system/machine.ts';
@@ -82,17 +83,6 @@ export interface Outcome {
 
 const PORT_SPACE_WORDS = { TCP: 'tcp', UDP: 'udp', IB: 'ib', IPOIB: 'ipoib' } as const;
 
-/** The outcome of a command that never got to work. */
-export const nothingDone = (portSpace: PortSpaceName, error: FailureJson | null): Outcome => ({
-  error,
-  port_space: PORT_SPACE_WORDS[portSpace],
-  local: null,
-  peer: null,
-  device: null,
-  ib_port: null,
-  steps: [],
-});
-
 /** Runs `work` on a fresh id, takes everything down, and tells what happened. */
 export async function conduct(
   settings: CmSettings,
@@ -114,7 +104,7 @@ export async function conduct(
   }
   await session?.close();
   return session === null
-    ? nothingDone(settings.portSpace, error?.toJSON() ?? null)
+    ? emptyOutcome(PORT_SPACE_WORDS[settings.portSpace], error?.toJSON() ?? null)
     : { ...session.outcome(), error: error?.toJSON() ?? null };
 }
 
@@ -297,7 +287,7 @@ export class Session {
   }
 
   #record(step: string, started: number, event: CmEvent | null, status: number): void {
-    const name = event ? statusName({ ...this.occurrence(event) }) : status === 0 ? null : errnoName(-status);
+    const name = event ? statusName(this.occurrence(event)) : status === 0 ? null : errnoName(-status);
     this.#steps.push({
       step,
       duration_ms: milliseconds(started),

@@ -1,5 +1,5 @@
+import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import { nothingDone } from './cm-nothing.ts';
 import { ADDRESS_HELP, BIND_OPTIONS, endpointOf, settingsOf } from './cm-options.ts';
 import { defineCommand } from './spec.ts';
 
@@ -23,7 +23,7 @@ export const cmBindCommand = defineCommand({
     },
   ],
   seeAlso: ['rdmatool-cm-resolve(1)', 'rdma_bind_addr(3)'],
-  failed: (error) => ({ schema: SCHEMA_IDS.cmBind, ...nothingDone(error) }),
+  failed: (error) => ({ schema: SCHEMA_IDS.cmBind, ...emptyOutcome('tcp', error) }),
   async run({ args, options, context }) {
     const settings = await settingsOf(options);
     const local = await endpointOf(args[0] ?? '');

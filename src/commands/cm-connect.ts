@@ -1,5 +1,5 @@
+import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import { nothingDone } from './cm-nothing.ts';
 import { ADDRESS_HELP, endpointOf, PEER_ARGUMENT, PEER_OPTIONS, settingsOf } from './cm-options.ts';
 import { PRIVATE_DATA } from './cm-private-data.ts';
 import { defineCommand, flag, integerBetween } from './spec.ts';
@@ -63,7 +63,7 @@ export const cmConnectCommand = defineCommand({
   seeAlso: ['rdmatool-cm-listen(1)', 'rdma_connect(3)', 'rping(1)', 'ucmatose(1)'],
   failed: (error) => ({
     schema: SCHEMA_IDS.cmConnect,
-    ...nothingDone(error),
+    ...emptyOutcome('tcp', error),
     route: null,
     qp: null,
     connection: null,

@@ -1,5 +1,5 @@
+import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import { nothingDone } from './cm-nothing.ts';
 import { ID_OPTIONS, settingsOf } from './cm-options.ts';
 import { defineCommand } from './spec.ts';
 
@@ -19,7 +19,7 @@ export const cmCreateIdCommand = defineCommand({
     },
   ],
   seeAlso: ['rdmatool-cm-resolve(1)', 'rdma_create_id(3)', 'rdma_cm(7)'],
-  failed: (error) => ({ schema: SCHEMA_IDS.cmCreateId, ...nothingDone(error) }),
+  failed: (error) => ({ schema: SCHEMA_IDS.cmCreateId, ...emptyOutcome('tcp', error) }),
   async run({ options, context }) {
     const settings = await settingsOf(options);
     const { createId } = await import('../cm/resolve.ts');

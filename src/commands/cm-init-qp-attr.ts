@@ -1,5 +1,5 @@
+import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import { nothingDone } from './cm-nothing.ts';
 import { ADDRESS_HELP, endpointOf, PEER_ARGUMENT, PEER_OPTIONS, settingsOf } from './cm-options.ts';
 import { PRIVATE_DATA } from './cm-private-data.ts';
 import { defineCommand, integerBetween } from './spec.ts';
@@ -29,7 +29,7 @@ export const cmInitQpAttrCommand = defineCommand({
     },
   ],
   seeAlso: ['rdmatool-cm-connect(1)', 'rdma_init_qp_attr(3)', 'ibv_modify_qp(3)'],
-  failed: (error) => ({ schema: SCHEMA_IDS.cmInitQpAttr, ...nothingDone(error), attributes: [] }),
+  failed: (error) => ({ schema: SCHEMA_IDS.cmInitQpAttr, ...emptyOutcome('tcp', error), attributes: [] }),
   async run({ args, options, context }) {
     const settings = await settingsOf(options);
     const peer = await endpointOf(args[0] ?? '');

@@ -1,4 +1,4 @@
-import { SCHEMA_IDS } from '../model/schema-ids.ts';
+import { emptyListenObject } from '../model/cm-empty.ts';
 import { HANDSHAKE_OPTIONS } from './cm-connect.ts';
 import { ADDRESS_HELP, BIND_OPTIONS, endpointOf, settingsOf } from './cm-options.ts';
 import { defineCommand, flag, integerBetween, positiveInteger, UsageError } from './spec.ts';
@@ -45,22 +45,7 @@ export const cmListenCommand = defineCommand({
     },
   ],
   seeAlso: ['rdmatool-cm-connect(1)', 'rdma_listen(3)', 'rdma_accept(3)', 'rdma_reject(3)'],
-  failed: (error) => ({
-    schema: SCHEMA_IDS.cmListen,
-    time: new Date().toISOString(),
-    error,
-    event: null,
-    status: 0,
-    status_name: null,
-    id: null,
-    meaning: null,
-    action: null,
-    local: null,
-    peer: null,
-    device: null,
-    ib_port: null,
-    connection: null,
-  }),
+  failed: emptyListenObject,
   async run({ args, options, context }) {
     const settings = await settingsOf(options);
     const address = args[0] === undefined ? null : await endpointOf(args[0]);

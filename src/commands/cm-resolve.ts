@@ -1,5 +1,5 @@
+import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import { nothingDone } from './cm-nothing.ts';
 import { ADDRESS_HELP, endpointOf, PEER_ARGUMENT, PEER_OPTIONS, settingsOf } from './cm-options.ts';
 import { defineCommand } from './spec.ts';
 
@@ -23,7 +23,7 @@ export const cmResolveCommand = defineCommand({
     },
   ],
   seeAlso: ['rdmatool-cm-connect(1)', 'rdma_resolve_addr(3)', 'rdma_resolve_route(3)'],
-  failed: (error) => ({ schema: SCHEMA_IDS.cmResolve, ...nothingDone(error), route: null }),
+  failed: (error) => ({ schema: SCHEMA_IDS.cmResolve, ...emptyOutcome('tcp', error), route: null }),
   async run({ args, options, context }) {
     const settings = await settingsOf(options);
     const peer = await endpointOf(args[0] ?? '');

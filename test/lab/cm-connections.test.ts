@@ -1,9 +1,11 @@
 /** Connections in the lab: with other programs as peers, in numbers, and with nothing left behind. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundleDriver } from './cm/bundle.ts';
 import { killAtRandom } from './cm/kills.ts';
 import { type CmDocument, cmJson, LEFT, parse, RIGHT, resources, useGuest } from './cm/lab.ts';
 
+// A guest without KVM on a busy machine is slow.
+vi.setConfig({ testTimeout: 240_000 });
 const place = useGuest();
 const script = (text: string) => place.inLab(['bash', '-c', text]);
 

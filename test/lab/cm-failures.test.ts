@@ -1,10 +1,24 @@
 /** Every failure that the lab can provoke: exit status, code, and the words that help. */
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { cmJson, LEFT, parse, RIGHT, resources, said, useGuest } from './cm/lab.ts';
 
+// A guest without KVM on a busy machine is slow.
+vi.setConfig({ testTimeout: 240_000 });
 const place = useGuest();
 const script = (text: string) => place.inLab(['sh', '-c', text]);
-const START = 'ip link add dummy7 type dummy; ip addr add 10.77.0.1/24 dev dummy7; ip link set dummy7 up';
+
+/** An address without RDMA, a neighbour that does not answer, and a peer that takes what it gets in silence. */
+beforeAll(async () => {
+  const { status } = await script(`
+    set -e
+    ip link add dummy7 type dummy
+    ip addr add 10.77.0.1/24 dev dummy7
+    ip link set dummy7 up
+    ip route add 10.9.0.88 dev veth0 src ${LEFT}
+    ip neigh add 10.9.0.99 lladdr 02:00:00:00:00:99 dev veth0 nud permanent
+    ip route add 10.9.0.99 dev veth0 src ${LEFT}`);
+  expect(status).toBe(0);
+});
 
 describe('a failure', () => {
   it.each([
@@ -53,7 +67,6 @@ describe('a failure', () => {
   });
 
   it('no RDMA device behind the address: ADDR_ERROR -19', async () => {
-    await script(START);
     const { outcome, document } = await cmJson(place, ['resolve', '10.77.0.5']);
     expect(outcome.status).toBe(69);
     expect(document.error).toMatchObject({ code: 'NO_DEVICE' });
@@ -65,7 +78,6 @@ describe('a failure', () => {
   });
 
   it('a silent neighbour, within --timeout', async () => {
-    await script(`ip route add 10.9.0.88 dev veth0 src ${LEFT}`);
     const { outcome, document } = await cmJson(place, [
       'resolve',
       '10.9.0.88',
@@ -80,9 +92,6 @@ describe('a failure', () => {
   });
 
   it('a silent peer, within --timeout', async () => {
-    await script(
-      `ip neigh add 10.9.0.99 lladdr 02:00:00:00:00:99 dev veth0 nud permanent; ip route add 10.9.0.99 dev veth0 src ${LEFT}`,
-    );
     const { outcome, document } = await cmJson(place, [
       'connect',
       '10.9.0.99',
