@@ -1,11 +1,12 @@
 /** Builds the program, runs it, and turns errors into messages and exit statuses: the one place that does. */
 import { CommanderError } from 'commander';
 import { endDespiteHangingCalls } from './commands/end.ts';
+import { Interruption } from './commands/interruption.ts';
 import { buildProgram, commandNamedBy } from './commands/program.ts';
-import { type CommandSpec, type Context, type ResultDocument, UsageError } from './commands/spec.ts';
+import { type Context, type ResultDocument, UsageError } from './commands/spec.ts';
 import { errnoText, errnoValue } from './explain/errno.ts';
 import { ExitStatus, FAILURES, Failure, type FailureJson } from './explain/failure.ts';
-import { jsonDocument } from './output/json.ts';
+import { jsonDocument, jsonLine } from './output/json.ts';
 import { OutputError, processStreams, type Streams } from './output/streams.ts';
 import type { ColorMode } from './output/style.ts';
 import { packageVersion } from './package-root.ts';
@@ -49,10 +50,16 @@ async function runCommand(argv: readonly string[], streams: Streams, messages: s
   const wantsHelp = argv.some((word) => word === '-h' || word === '--help');
   const reference = wantsHelp ? await commandNamedBy(argv)?.reference?.() : undefined;
   const program = buildProgram(argv, reference ?? [], async (spec, args, options) => {
-    const context = createContext(streams, options['json'] === true, options['color'] as ColorMode);
+    const interruption = new Interruption();
+    const context: Context = {
+      ...createContext(streams, options['json'] === true, options['color'] as ColorMode),
+      interruption: interruption.awaited,
+    };
     // A program that a command runs is to find its environment as the user made it.
     if (!spec.commandAfterDashes) reserveThreads();
-    status = await interruptible(spec, spec.run({ args, options, context }));
+    const work = spec.run({ args, options, context });
+    // A command that runs another program leaves Ctrl-C to that one.
+    status = await (spec.commandAfterDashes ? work : interruption.orResult(work));
   });
   let help = '';
   for (const command of [program, ...program.commands, ...program.commands.flatMap((sub) => sub.commands)]) {
@@ -74,29 +81,17 @@ async function runCommand(argv: readonly string[], streams: Streams, messages: s
   return status;
 }
 
-/**
- * The result of a command, unless Ctrl-C comes first. A command that runs another program leaves Ctrl-C to that
- * one.
- */
-async function interruptible(spec: CommandSpec, work: Promise<number>): Promise<number> {
-  if (spec.commandAfterDashes) return work;
-  let interrupt = (): void => {};
-  const interruption = new Promise<never>((_, reject) => {
-    interrupt = () => reject(new Failure('INTERRUPTED', 'interrupted', ''));
-    process.once('SIGINT', interrupt);
-  });
-  try {
-    return await Promise.race([work, interruption]);
-  } finally {
-    process.off('SIGINT', interrupt);
-  }
-}
-
-function createContext(streams: Streams, json: boolean, color: ColorMode): Context {
+function createContext(streams: Streams, json: boolean, color: ColorMode): Omit<Context, 'interruption'> {
   return {
     streams,
     json,
     color,
+    emit: (object, line) => streams.data(json ? jsonLine(object) : `${line}\n`),
+    fail(error) {
+      if (error === null) return ExitStatus.DONE;
+      sayFailure(streams, error);
+      return FAILURES[error.code];
+    },
     async conclude(document, view) {
       await streams.data(json ? jsonDocument(document) : await render(await view()));
       if (document.error === null) return ExitStatus.DONE;

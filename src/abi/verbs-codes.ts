@@ -225,3 +225,93 @@ export const CompCntrOp = flagSet('ibv_qp_attach_comp_cntr_op', 'IBV_QP_ATTACH_C
   RDMA_WRITE: 4,
   REMOTE_RDMA_WRITE: 5,
 });
+
+export const QpType = enumeration('ibv_qp_type', 'IBV_QPT_', {
+  RC: 2,
+  UC: 3,
+  UD: 4,
+  RAW_PACKET: 8,
+  XRC_SEND: 9,
+  XRC_RECV: 10,
+  DRIVER: 255,
+});
+
+export const QpState = enumeration('ibv_qp_state', 'IBV_QPS_', {
+  RESET: 0,
+  INIT: 1,
+  RTR: 2,
+  RTS: 3,
+  SQD: 4,
+  SQE: 5,
+  ERR: 6,
+  UNKNOWN: 7,
+});
+
+export const MigrationState = enumeration('ibv_mig_state', 'IBV_MIG_', { MIGRATED: 0, REARM: 1, ARMED: 2 });
+
+export const QpAttrMask = flagSet('ibv_qp_attr_mask', 'IBV_QP_', {
+  STATE: 0,
+  CUR_STATE: 1,
+  EN_SQD_ASYNC_NOTIFY: 2,
+  ACCESS_FLAGS: 3,
+  PKEY_INDEX: 4,
+  PORT: 5,
+  QKEY: 6,
+  AV: 7,
+  PATH_MTU: 8,
+  TIMEOUT: 9,
+  RETRY_CNT: 10,
+  RNR_RETRY: 11,
+  RQ_PSN: 12,
+  MAX_QP_RD_ATOMIC: 13,
+  ALT_PATH: 14,
+  MIN_RNR_TIMER: 15,
+  SQ_PSN: 16,
+  MAX_DEST_RD_ATOMIC: 17,
+  PATH_MIG_STATE: 18,
+  CAP: 19,
+  DEST_QPN: 20,
+  RATE_LIMIT: 25,
+});
+
+export const AccessFlag = flagSet('ibv_access_flags', 'IBV_ACCESS_', {
+  LOCAL_WRITE: 0,
+  REMOTE_WRITE: 1,
+  REMOTE_READ: 2,
+  REMOTE_ATOMIC: 3,
+  MW_BIND: 4,
+  ZERO_BASED: 5,
+  ON_DEMAND: 6,
+  HUGETLB: 7,
+  FLUSH_GLOBAL: 8,
+  FLUSH_PERSISTENT: 9,
+  RELAXED_ORDERING: 20,
+});
+
+/** Static rates: IBTA PathRecord:Rate. */
+export const Rate = enumeration('ibv_rate', 'IBV_RATE_', {
+  MAX: 0,
+  '2_5_GBPS': 2,
+  '5_GBPS': 5,
+  '10_GBPS': 3,
+  '20_GBPS': 6,
+  '30_GBPS': 4,
+  '40_GBPS': 7,
+  '60_GBPS': 8,
+  '80_GBPS': 9,
+  '120_GBPS': 10,
+  '14_GBPS': 11,
+  '56_GBPS': 12,
+  '112_GBPS': 13,
+  '168_GBPS': 14,
+  '25_GBPS': 15,
+  '100_GBPS': 16,
+  '200_GBPS': 17,
+  '300_GBPS': 18,
+  '28_GBPS': 19,
+  '50_GBPS': 20,
+  '400_GBPS': 21,
+  '600_GBPS': 22,
+  '800_GBPS': 23,
+  '1200_GBPS': 24,
+});

@@ -1,3 +1,10 @@
+import { cmBindCommand } from './cm-bind.ts';
+import { cmConnectCommand } from './cm-connect.ts';
+import { cmCreateIdCommand } from './cm-create-id.ts';
+import { cmGetaddrinfoCommand } from './cm-getaddrinfo.ts';
+import { cmInitQpAttrCommand } from './cm-init-qp-attr.ts';
+import { cmListenCommand } from './cm-listen.ts';
+import { cmResolveCommand } from './cm-resolve.ts';
 import { labDownCommand } from './lab-down.ts';
 import { labRunCommand } from './lab-run.ts';
 import { labStatusCommand } from './lab-status.ts';
@@ -11,6 +18,13 @@ import type { CommandSpec } from './spec.ts';
 export const COMMANDS: readonly CommandSpec[] = [
   queryDeviceCommand,
   listCommand,
+  cmConnectCommand,
+  cmListenCommand,
+  cmResolveCommand,
+  cmBindCommand,
+  cmCreateIdCommand,
+  cmInitQpAttrCommand,
+  cmGetaddrinfoCommand,
   labRunCommand,
   labUpCommand,
   labDownCommand,
@@ -20,5 +34,6 @@ export const COMMANDS: readonly CommandSpec[] = [
 
 /** What stands above a group of commands, by its word. */
 export const GROUPS: Readonly<Record<string, string>> = {
+  cm: 'Make RDMA connections step by step, and say why one fails',
   lab: 'Run RDMA programs on a machine that has no RDMA hardware',
 };

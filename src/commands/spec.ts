@@ -33,6 +33,27 @@ export function flag(flags: string, description: string): OptionSpec<boolean> {
   return { flags, description, initial: false };
 }
 
+/** A whole number within a range, both ends included. */
+export function integerBetween(
+  flags: string,
+  description: string,
+  minimum: number,
+  maximum: number,
+): OptionSpec<number | null> {
+  return {
+    flags,
+    description,
+    initial: null,
+    parse(text) {
+      const value = Number(text);
+      if (!/^[0-9]+$/.test(text) || value < minimum || value > maximum) {
+        throw new UsageError(`${flags}: '${text}' is not a whole number from ${minimum} to ${maximum}`);
+      }
+      return value;
+    },
+  };
+}
+
 /** A positive whole number. */
 export function positiveInteger(flags: string, description: string): OptionSpec<number | null> {
   return {
@@ -114,6 +135,17 @@ export interface Context {
    * exit status.
    */
   conclude(document: ResultDocument, view: () => Promise<readonly Block[]>): Promise<number>;
+  /**
+   * Shows one object of a stream: a line of JSON, or a line for people.
+   */
+  emit(object: object, line: string): Promise<void>;
+  /** Says on stderr what failed, and gives the exit status; 0 for null. */
+  fail(error: FailureJson | null): number;
+  /**
+   * From now on Ctrl-C (and SIGTERM) aborts this signal in place of ending the process at once, so that what was
+   * set up is taken down. A second one ends the process.
+   */
+  interruption(): AbortSignal;
 }
 
 /** A result: `error` is null exactly when all that was asked for was done. */

@@ -45,6 +45,15 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EOPNOTSUPP: 'the operation is not supported by this device or driver',
   ETIMEDOUT: 'timed out',
   ECONNREFUSED: 'connection refused',
+  EADDRINUSE: 'the address and port are in use',
+  EADDRNOTAVAIL: 'the address is not one of this machine',
+  EAFNOSUPPORT: 'the address family is not supported',
+  ENETUNREACH: 'no route to that network',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETDOWN: 'the network device is down',
+  ECONNRESET: 'the connection was reset by the peer',
+  ENOTCONN: 'there is no connection',
+  EISCONN: 'there is a connection already',
 };
 
 /** An errno by number and name, as JSON has it. */

@@ -7,6 +7,13 @@ export const PACKAGES = {
     arch: 'rdma-core',
     alpine: 'rdma-core',
   },
+  librdmacm: {
+    debian: 'librdmacm1',
+    redhat: 'librdmacm',
+    suse: 'librdmacm1',
+    arch: 'rdma-core',
+    alpine: 'rdma-core',
+  },
   providers: {
     debian: 'ibverbs-providers',
     redhat: 'libibverbs',

@@ -84,6 +84,9 @@ export function hex<T extends number | bigint>(codec: Codec<T>): Codec<T, string
   };
 }
 
+/** A pointer of a 64-bit machine. It means something only in the process that it comes from. */
+export const pointer: Codec<bigint, string> = { ...hex(u64), type: 'void *' };
+
 /** The length of an array in a declaration. */
 export function checkLength(length: number): void {
   if (!Number.isSafeInteger(length) || length < 0) throw new TypeError(`an array of ${length} elements`);

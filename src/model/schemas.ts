@@ -1,4 +1,13 @@
 import type { JsonSchema } from '../layout/codec.ts';
+import {
+  CmBindResult,
+  CmConnectResult,
+  CmCreateIdResult,
+  CmGetaddrinfoResult,
+  CmInitQpAttrResult,
+  CmListenObject,
+  CmResolveResult,
+} from './cm.ts';
 import { LabStatusResult } from './lab-status.ts';
 import { ListResult } from './list.ts';
 import { QueryDeviceResult } from './query-device.ts';
@@ -10,4 +19,11 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   list: ListResult as object as JsonSchema,
   'lab-status': LabStatusResult as object as JsonSchema,
   schema: SchemaResult as object as JsonSchema,
+  'cm-create-id': CmCreateIdResult as object as JsonSchema,
+  'cm-bind': CmBindResult as object as JsonSchema,
+  'cm-resolve': CmResolveResult as object as JsonSchema,
+  'cm-connect': CmConnectResult as object as JsonSchema,
+  'cm-listen': CmListenObject as object as JsonSchema,
+  'cm-init-qp-attr': CmInitQpAttrResult as object as JsonSchema,
+  'cm-getaddrinfo': CmGetaddrinfoResult as object as JsonSchema,
 };

@@ -26,8 +26,12 @@ export class MissingSymbolError extends Error {
   constructor(
     readonly library: string,
     readonly symbol: string,
+    /** The release of rdma-core that brought it, where that is known. */
+    readonly since?: number,
   ) {
-    super(`${library} has no ${symbol}`);
+    super(
+      `${library} has no ${symbol}${since === undefined ? '' : `; it needs rdma-core ${since} or newer`}`,
+    );
   }
 }
 

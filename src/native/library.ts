@@ -132,12 +132,15 @@ export class NativeLibrary {
     return found;
   }
 
-  /** As find, but a missing function throws MissingSymbolError. */
-  get<R>(prototype: string): NativeFunction<R> {
+  /**
+   * As find, but a missing function throws MissingSymbolError.
+   * @param since the release of rdma-core that brought the function, where not every one has it
+   */
+  get<R>(prototype: string, since?: number): NativeFunction<R> {
     const found = this.find<R>(prototype);
     if (found) return found;
     const symbol = /(\w+)\s*\(/.exec(prototype)?.[1] ?? prototype;
-    throw new MissingSymbolError(this.soname === null ? 'the program' : basename(this.soname), symbol);
+    throw new MissingSymbolError(this.soname === null ? 'the program' : basename(this.soname), symbol, since);
   }
 
   /** Where the dynamic linker found the library: rdma-core puts its release into the file's name. */
@@ -151,6 +154,23 @@ export class NativeLibrary {
 export const readU64 = (pointer: Pointer): bigint => BigInt(koffi.decode.uint64(pointer));
 export const readS32 = (pointer: Pointer): number => koffi.decode.int32(pointer);
 export const readPointer = (pointer: Pointer): Pointer => readU64(pointer);
+
+/** A copy of `length` bytes at an address that C handed out. */
+export const readBytes = (pointer: Pointer, length: number): Uint8Array => {
+  if (length === 0) return new Uint8Array();
+  const copy: Uint8Array = koffi.decode(pointer, 'uint8_t', length);
+  return copy;
+};
+
+/** The NUL-terminated text at an address, null for the null pointer. */
+export function readText(pointer: Pointer): string | null {
+  if (pointer === 0n) return null;
+  const found: string = koffi.decode(pointer, 'char', -1);
+  return found;
+}
+
+/** Where `bytes` lie. They must be kept referenced for as long as C may look there. */
+export const addressOf = (bytes: Uint8Array): Pointer => BigInt(koffi.address(bytes));
 
 /** Declares a C function type for functionAt. */
 export const prototype = (definition: string): ReturnType<typeof koffi.proto> => koffi.proto(definition);

@@ -7,4 +7,6 @@ export interface Machine {
   readonly nodes: DeviceNodes;
   /** ID and ID_LIKE of os-release(5), most specific first. */
   osIds(): readonly string[];
+  /** Bytes that this process may lock in memory (ulimit -l); Infinity without a limit, null where unknown. */
+  lockedMemoryLimit(): number | null;
 }

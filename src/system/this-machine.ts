@@ -10,11 +10,26 @@ export function parseOsIds(osRelease: string): string[] {
   return `${value('ID')} ${value('ID_LIKE')}`.split(/\s+/).filter((word) => word !== '');
 }
 
+/** The soft limit of `Max locked memory` in a proc_pid_limits(5). */
+export function parseLockedMemoryLimit(limits: string): number | null {
+  const soft = /^Max locked memory\s+(\S+)/m.exec(limits)?.[1];
+  if (soft === undefined) return null;
+  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
+}
+
 /** The machine that rdmatool runs on. */
 export function thisMachine(): Machine {
   return {
     sysfs: openSysfs(),
     nodes: openDeviceNodes(),
+    lockedMemoryLimit() {
+      try {
+        return parseLockedMemoryLimit(readFileSync('/proc/self/limits', 'utf8'));
+      } catch {
+        // Without /proc nobody can tell.
+        return null;
+      }
+    },
     osIds() {
       for (const file of ['/etc/os-release', '/usr/lib/os-release']) {
         try {

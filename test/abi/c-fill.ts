@@ -66,6 +66,10 @@ function assignment(target: string, codec: Codec<unknown>, random: Random): Assi
         : `${target} = (${integer[1] === 's' ? '' : 'u'}int${bits}_t)${literal};`;
     return { statement, value: bits === 64 ? exact : Number(exact), key: String(exact) };
   }
+  if (codec.type === 'void *') {
+    const value = (BigInt(random.u32()) << 32n) | BigInt(random.u32());
+    return { statement: `${target} = (void *)${value}ull;`, value, key: String(value) };
+  }
   const characters = /^char\[(\d+)\]$/.exec(codec.type);
   if (characters) {
     // As long as the array: there need not be a NUL.

@@ -13,6 +13,9 @@ const COMPILER = process.env['CC'] ?? 'cc';
 
 const HEADERS = [
   'infiniband/verbs.h',
+  'infiniband/sa.h',
+  'infiniband/ib.h',
+  'rdma/rdma_cma.h',
   'infiniband/efadv.h',
   'rdma/rdma_user_ioctl_cmds.h',
   'rdma/ib_user_ioctl_cmds.h',
@@ -26,7 +29,7 @@ const INTEGER_TYPE = `#define INTEGER_TYPE(x) _Generic((x), \\
 	int8_t: "s8", uint8_t: "u8", int16_t: "s16", uint16_t: "u16", int32_t: "s32", uint32_t: "u32", \\
 	long: "s64", long long: "s64", unsigned long: "u64", unsigned long long: "u64", default: "other")`;
 
-const INCLUDES = ['endian.h', 'stddef.h', 'stdint.h', 'stdio.h', 'string.h', ...HEADERS];
+const INCLUDES = ['endian.h', 'netinet/in.h', 'stddef.h', 'stdint.h', 'stdio.h', 'string.h', ...HEADERS];
 const PREAMBLE = `${INCLUDES.map((header) => `#include <${header}>`).join('\n')}\n${INTEGER_TYPE}\n`;
 
 /** Where a member lies, its size, and its type where it is an integer. */

@@ -1,16 +1,28 @@
 /** Everything that src/abi declares, with its names in C. */
 import * as efaKernel from '../../src/abi/efa-kernel.ts';
 import * as efadv from '../../src/abi/efadv.ts';
+import * as rdmacm from '../../src/abi/rdmacm.ts';
+import * as rdmacmCodes from '../../src/abi/rdmacm-codes.ts';
+import * as sockaddr from '../../src/abi/sockaddr.ts';
 import * as uverbs from '../../src/abi/uverbs.ts';
 import * as verbs from '../../src/abi/verbs.ts';
 import * as verbsCodes from '../../src/abi/verbs-codes.ts';
+import * as verbsQp from '../../src/abi/verbs-qp.ts';
 import type { Enumeration } from '../../src/layout/enumeration.ts';
 import type { FlagSet } from '../../src/layout/flags.ts';
 import type { Fields, Struct } from '../../src/layout/struct.ts';
 
-const exported = [verbs, verbsCodes, efadv, uverbs, efaKernel].flatMap((module) =>
-  Object.values<unknown>(module),
-);
+const exported = [
+  verbs,
+  verbsCodes,
+  verbsQp,
+  rdmacm,
+  rdmacmCodes,
+  sockaddr,
+  efadv,
+  uverbs,
+  efaKernel,
+].flatMap((module) => Object.values<unknown>(module));
 
 const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null;
 const isStruct = (value: unknown): value is Struct<Fields> => isRecord(value) && 'decodeAvailable' in value;
@@ -43,6 +55,9 @@ export const KERNEL_NAMES = new Map(
   ].map(([ours, kernel, name]) => [`${ours}${name}`, `${kernel}${name}`]),
 );
 
+/** Constants of other types that begin with the prefix of a declared one. */
+export const OTHER_FAMILIES = /^IBV_(QP_(CREATE|EX_WITH|INIT_ATTR|OPEN_ATTR)|ACCESS_OPTIONAL)_/;
+
 /** C name and value of every declared constant. */
 export function declaredConstants(): [string, bigint][] {
   const named = (
@@ -66,6 +81,13 @@ export function declaredConstants(): [string, bigint][] {
         return [KERNEL_NAMES.get(cName) ?? cName, isBitNumber ? BigInt(mask.toString(2).length - 1) : mask];
       }),
     ),
+    ...named(sockaddr.AF, (key) => `AF_${key}`),
+    ...named(rdmacmCodes.RaiFlag, (key) => `RAI_${key}`),
+    ...named({ RDMA_MAX_RESP_RES: rdmacmCodes.CM_MAXIMUM }, (key) => key),
+    ...Object.entries(rdmacmCodes.CmOption).flatMap(([key, { level, name }]): [string, bigint][] => [
+      [`RDMA_OPTION_${key.slice(0, 2)}`, BigInt(level)],
+      [`RDMA_OPTION_${key}`, BigInt(name)],
+    ]),
     ...named(uverbs.UverbsObject, (key) => `UVERBS_OBJECT_${key}`),
     ...named(uverbs.UverbsDeviceMethod, (key) => `UVERBS_METHOD_${key}`),
     ...named(uverbs.UverbsAttr, (key) => `UVERBS_ATTR_${key}`),

@@ -59,6 +59,7 @@ export function recordedMachine({
       tryOpen: async (name) => nodes[name]?.errno ?? 0,
     },
     osIds: () => osIds,
+    lockedMemoryLimit: () => null,
   };
 }
 

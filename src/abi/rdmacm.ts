@@ -1,0 +1,145 @@
+/** Structures of <rdma/rdma_cma.h> and <infiniband/sa.h>, as librdmacm 44 to 65 has them. */
+import { about } from '../layout/codec.ts';
+import { enumOf } from '../layout/enumeration.ts';
+import { be16, be32, bytes, hex, pointer, s32, u8, u16, u32, u64 } from '../layout/scalar.ts';
+import { struct, union } from '../layout/struct.ts';
+import { gid } from './ib-types.ts';
+import { CmEventType, PortSpace } from './rdmacm-codes.ts';
+import { Mtu, QpType, Rate } from './verbs-codes.ts';
+
+export const rdmaIbAddr = struct('rdma_ib_addr', { sgid: gid, dgid: gid, pkey: be16 });
+
+export const rdmaAddr = struct(
+  'rdma_addr',
+  {
+    src_storage: bytes(128),
+    dst_storage: bytes(128),
+    addr: union('rdma_addr_addr', { ibaddr: rdmaIbAddr }),
+  },
+  { size: 296 },
+);
+
+export const rdmaRoute = struct('rdma_route', { addr: rdmaAddr, path_rec: pointer, num_paths: s32 });
+
+export const rdmaCmId = struct(
+  'rdma_cm_id',
+  {
+    verbs: pointer,
+    channel: pointer,
+    context: pointer,
+    qp: pointer,
+    route: rdmaRoute,
+    ps: enumOf(u32, PortSpace),
+    port_num: u8,
+    event: pointer,
+    send_cq_channel: pointer,
+    send_cq: pointer,
+    recv_cq_channel: pointer,
+    recv_cq: pointer,
+    srq: pointer,
+    pd: pointer,
+    qp_type: enumOf(u32, QpType),
+  },
+  { size: 416 },
+);
+
+export const rdmaConnParam = struct(
+  'rdma_conn_param',
+  {
+    private_data: pointer,
+    private_data_len: u8,
+    responder_resources: u8,
+    initiator_depth: u8,
+    flow_control: u8,
+    retry_count: u8,
+    rnr_retry_count: u8,
+    srq: u8,
+    qp_num: u32,
+  },
+  { size: 24 },
+);
+
+/** struct ibv_global_route. */
+export const ibvGlobalRoute = struct('ibv_global_route', {
+  dgid: about(gid, 'Destination GID'),
+  flow_label: about(u32, 'Flow label'),
+  sgid_index: about(u8, 'Index of the source GID'),
+  hop_limit: about(u8, 'Hop limit'),
+  traffic_class: about(u8, 'Traffic class'),
+});
+
+export const ibvAhAttr = struct(
+  'ibv_ah_attr',
+  {
+    grh: ibvGlobalRoute,
+    dlid: about(u16, 'Destination LID'),
+    sl: about(u8, 'Service level'),
+    src_path_bits: about(u8, 'Low bits of the source LID'),
+    static_rate: about(enumOf(u8, Rate), 'Largest rate'),
+    is_global: about(u8, '1: the global route holds'),
+    port_num: about(u8, 'Port'),
+  },
+  { size: 32 },
+);
+
+export const rdmaUdParam = struct(
+  'rdma_ud_param',
+  { private_data: pointer, private_data_len: u8, ah_attr: ibvAhAttr, qp_num: u32, qkey: u32 },
+  { size: 56 },
+);
+
+/** `param` is an rdma_conn_param or an rdma_ud_param, by the id's port space. */
+export const rdmaCmEvent = struct(
+  'rdma_cm_event',
+  { id: pointer, listen_id: pointer, event: enumOf(u32, CmEventType), status: s32, param: bytes(56) },
+  { size: 80 },
+);
+
+export const rdmaAddrinfo = struct(
+  'rdma_addrinfo',
+  {
+    ai_flags: s32,
+    ai_family: s32,
+    ai_qp_type: s32,
+    ai_port_space: s32,
+    ai_src_len: u32,
+    ai_dst_len: u32,
+    ai_src_addr: pointer,
+    ai_dst_addr: pointer,
+    ai_src_canonname: pointer,
+    ai_dst_canonname: pointer,
+    ai_route_len: u64,
+    ai_route: pointer,
+    ai_connect_len: u64,
+    ai_connect: pointer,
+    ai_next: pointer,
+  },
+  { size: 96 },
+);
+
+/** A path record: what rdma_resolve_route(3) found. */
+export const ibvSaPathRec = struct(
+  'ibv_sa_path_rec',
+  {
+    dgid: about(gid, 'Destination GID'),
+    sgid: about(gid, 'Source GID'),
+    dlid: about(be16, 'Destination LID; without meaning on RoCE'),
+    slid: about(be16, 'Source LID; without meaning on RoCE'),
+    raw_traffic: about(s32, '1: raw packets'),
+    flow_label: about(be32, 'Flow label'),
+    hop_limit: about(u8, 'Hop limit'),
+    traffic_class: about(u8, 'Traffic class'),
+    reversible: about(s32, '1: the path holds in both directions'),
+    numb_path: about(u8, 'Paths asked for, or returned'),
+    pkey: about(hex(be16), 'P_Key'),
+    sl: about(u8, 'Service level'),
+    mtu_selector: about(u8, 'How mtu is meant: 0 above, 1 below, 2 exactly, 3 largest'),
+    mtu: about(enumOf(u8, Mtu), 'Path MTU, bytes by name'),
+    rate_selector: about(u8, 'How rate is meant'),
+    rate: about(enumOf(u8, Rate), 'Rate of the path'),
+    packet_life_time_selector: about(u8, 'How packet_life_time is meant'),
+    packet_life_time: about(u8, 'Time that a packet may take: 4.096 us x 2^n'),
+    preference: about(u8, 'Preference among several paths; without meaning on RoCE'),
+  },
+  { size: 64 },
+);

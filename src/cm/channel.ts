@@ -1,0 +1,409 @@
+/**
+ * Ids and events of the connection manager, with the state of each id kept here: a call in the wrong order is
+ * refused, never handed to C, which would crash. One loop takes events for all who wait for them.
+ */
+import { type CmEventName, CmEventType, type PortSpaceName } from '../abi/rdmacm-codes.ts';
+import type { SocketAddress } from '../abi/sockaddr.ts';
+import type { ibUverbsQpAttr } from '../abi/verbs-qp.ts';
+import { Failure } from '../explain/failure.ts';
+import type { Decoded } from '../layout/codec.ts';
+import type {
+  Backend,
+  BackendChannel,
+  BackendDevice,
+  BackendEvent,
+  BackendId,
+  ConnectionValues,
+  QueuePairRequest,
+  RouteValues,
+} from './backend.ts';
+
+/** Where an id stands. */
+export type CmState =
+  | 'created'
+  | 'bound'
+  | 'resolving address'
+  | 'address resolved'
+  | 'resolving route'
+  | 'route resolved'
+  | 'connecting'
+  | 'answered'
+  | 'connected'
+  | 'disconnecting'
+  | 'disconnected'
+  | 'listening'
+  | 'requested'
+  | 'accepting'
+  | 'rejected'
+  | 'failed'
+  | 'device removed'
+  | 'destroyed';
+
+/** In which states each call may be made. */
+const ALLOWED = {
+  bind_addr: ['created'],
+  resolve_addr: ['created', 'bound'],
+  resolve_route: ['address resolved'],
+  create_qp: ['address resolved', 'route resolved', 'requested'],
+  connect: ['route resolved'],
+  establish: ['answered'],
+  accept: ['requested'],
+  reject: ['requested'],
+  listen: ['bound'],
+  disconnect: ['connected', 'accepting', 'disconnected'],
+  init_qp_attr: [
+    'address resolved',
+    'route resolved',
+    'connecting',
+    'answered',
+    'connected',
+    'requested',
+    'accepting',
+  ],
+  notify: ['accepting', 'connected', 'answered'],
+  set_option: [
+    'created',
+    'bound',
+    'resolving address',
+    'address resolved',
+    'resolving route',
+    'route resolved',
+    'listening',
+    'requested',
+    'connected',
+  ],
+} as const satisfies Record<string, readonly CmState[]>;
+
+export type CmOperation = keyof typeof ALLOWED;
+
+/** What an event makes of the state of its id; null leaves it. */
+const AFTER_EVENT: Readonly<Record<CmEventName, CmState | null>> = {
+  ADDR_RESOLVED: 'address resolved',
+  ADDR_ERROR: 'failed',
+  ROUTE_RESOLVED: 'route resolved',
+  ROUTE_ERROR: 'failed',
+  CONNECT_REQUEST: 'requested',
+  CONNECT_RESPONSE: 'answered',
+  CONNECT_ERROR: 'failed',
+  UNREACHABLE: 'failed',
+  REJECTED: 'failed',
+  ESTABLISHED: 'connected',
+  DISCONNECTED: 'disconnected',
+  DEVICE_REMOVAL: 'device removed',
+  MULTICAST_JOIN: null,
+  MULTICAST_ERROR: null,
+  ADDR_CHANGE: null,
+  TIMEWAIT_EXIT: null,
+  ADDRINFO_RESOLVED: null,
+  ADDRINFO_ERROR: null,
+  USER: null,
+  INTERNAL: null,
+};
+
+export interface CmEvent extends Omit<BackendEvent, 'id' | 'listener'> {
+  readonly id: CmId;
+  readonly listener: CmId | null;
+  readonly name: CmEventName | null;
+}
+
+/** How long to wait, and what for. */
+export interface Wait {
+  /** null waits until something comes. */
+  readonly timeoutMs: number | null;
+  readonly signal: AbortSignal | null;
+  /** What is waited for, as a message has it. */
+  readonly what: string;
+}
+
+interface Waiter {
+  readonly id: CmId | null;
+  settle(event: CmEvent): void;
+  fail(error: unknown): void;
+}
+
+/** The failure of a wait that Ctrl-C ended. */
+export const interrupted = (what: string): Failure =>
+  new Failure('INTERRUPTED', `interrupted: ${what}`, 'everything was taken down');
+
+/** An event channel. Close it: that destroys its ids, on every path. */
+export class CmChannel {
+  readonly #ids = new Map<BackendId, CmId>();
+  readonly #waiters = new Set<Waiter>();
+  readonly #unclaimed: CmEvent[] = [];
+  #pump: Promise<void> | null = null;
+  #closing: Promise<void> | null = null;
+  #open = true;
+
+  private constructor(private readonly backend: BackendChannel) {}
+
+  static async open(backend: Backend): Promise<CmChannel> {
+    return new CmChannel(await backend.openChannel());
+  }
+
+  async createId(portSpace: PortSpaceName): Promise<CmId> {
+    if (!this.#open) throw wrongOrder('create_id', 'the event channel is closed');
+    return this.#adopt(await this.backend.createId(portSpace), portSpace, 'created');
+  }
+
+  #adopt(backend: BackendId, portSpace: PortSpaceName, state: CmState): CmId {
+    const known = this.#ids.get(backend);
+    if (known) return known;
+    const id = new CmId(backend, portSpace, state, () => {
+      this.#ids.delete(backend);
+      const kept = this.#unclaimed.filter((event) => event.id !== id);
+      this.#unclaimed.splice(0, this.#unclaimed.length, ...kept);
+    });
+    this.#ids.set(backend, id);
+    return id;
+  }
+
+  /**
+   * The next event of one id (for a listener: its requests too), or of any. Throws Failure: TIMED_OUT,
+   * INTERRUPTED.
+   */
+  nextEvent(id: CmId | null, { timeoutMs, signal, what }: Wait): Promise<CmEvent> {
+    if (signal?.aborted) return Promise.reject(interrupted(what));
+    if (!this.#open) return Promise.reject(wrongOrder('get_cm_event', 'the event channel is closed'));
+    const index = this.#unclaimed.findIndex((event) => isFor(event, id));
+    const [ready] = index < 0 ? [] : this.#unclaimed.splice(index, 1);
+    if (ready) return Promise.resolve(ready);
+    return new Promise((resolve, reject) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+        this.#waiters.delete(waiter);
+        if (this.#waiters.size === 0) this.backend.wake();
+      };
+      const waiter: Waiter = {
+        id,
+        settle(event) {
+          done();
+          resolve(event);
+        },
+        fail(error) {
+          done();
+          reject(error);
+        },
+      };
+      const abort = (): void => waiter.fail(interrupted(what));
+      const timer =
+        timeoutMs === null
+          ? undefined
+          : setTimeout(
+              () =>
+                waiter.fail(
+                  new Failure(
+                    'TIMED_OUT',
+                    `${what}: no event within ${timeoutMs} ms`,
+                    'raise --timeout; look at the link and at the peer',
+                  ),
+                ),
+              timeoutMs,
+            );
+      signal?.addEventListener('abort', abort);
+      this.#waiters.add(waiter);
+      this.#pump ??= this.#takeEvents();
+    });
+  }
+
+  /** Hands out events for as long as somebody waits for one. */
+  async #takeEvents(): Promise<void> {
+    try {
+      while (this.#waiters.size > 0 && this.#open) {
+        const event = await this.backend.nextEvent();
+        if (event) this.#deliver(event);
+      }
+    } catch (error) {
+      for (const waiter of [...this.#waiters]) waiter.fail(error);
+    } finally {
+      this.#pump = null;
+    }
+  }
+
+  #deliver(raw: BackendEvent): void {
+    const listener = raw.listener && (this.#ids.get(raw.listener) ?? null);
+    const known = this.#ids.get(raw.id);
+    // What comes for an id that is being destroyed has no reader; a request brings a new id.
+    if (!known && raw.listener === null) return;
+    const id = known ?? this.#adopt(raw.id, listener?.portSpace ?? 'TCP', 'requested');
+    const name = CmEventType.nameOf(raw.event);
+    const event: CmEvent = { ...raw, id, listener, name };
+    const state = name && AFTER_EVENT[name];
+    if (state) id.advance(state);
+    const waiter = [...this.#waiters].find((candidate) => isFor(event, candidate.id));
+    if (waiter) waiter.settle(event);
+    else this.#unclaimed.push(event);
+  }
+
+  /** Destroys the ids and the channel. Resolves when nothing of it is left in the kernel. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#open = false;
+    this.backend.wake();
+    const pump = this.#pump;
+    for (const waiter of [...this.#waiters])
+      waiter.fail(wrongOrder('get_cm_event', 'the channel was closed'));
+    await pump;
+    for (const id of [...this.#ids.values()]) await id.destroy();
+    await this.backend.close();
+  }
+}
+
+const isFor = (event: CmEvent, id: CmId | null): boolean =>
+  id === null || event.id === id || event.listener === id;
+
+const wrongOrder = (operation: string, state: string): Failure =>
+  new Failure(
+    'WRONG_ORDER',
+    `${operation}: not possible now: ${state}`,
+    'an id goes create, bind, resolve address, resolve route, queue pair, connect; or create, bind, listen, accept',
+  );
+
+/** One rdma_cm_id. Calls fail with NativeCallError, or Failure WRONG_ORDER before they reach C. */
+export class CmId {
+  #state: CmState;
+  #hasQueuePair = false;
+  #destroyed: Promise<void> | null = null;
+
+  constructor(
+    private readonly backend: BackendId,
+    readonly portSpace: PortSpaceName,
+    state: CmState,
+    private readonly forget: () => void,
+  ) {
+    this.#state = state;
+  }
+
+  get state(): CmState {
+    return this.#state;
+  }
+
+  /** A word for this id among those of its channel. */
+  get key(): string {
+    return this.backend.key;
+  }
+
+  get isDatagram(): boolean {
+    return this.portSpace === 'UDP' || this.portSpace === 'IPOIB';
+  }
+
+  /** For the channel: an event has come. */
+  advance(state: CmState): void {
+    if (this.#state !== 'destroyed' && this.#state !== 'device removed') this.#state = state;
+  }
+
+  #check(operation: CmOperation): void {
+    const allowed: readonly CmState[] = ALLOWED[operation];
+    if (!allowed.includes(this.#state)) throw wrongOrder(operation, `the id is ${this.#state}`);
+  }
+
+  /** Makes a call that puts the id into `during`; a call that fails puts it back. */
+  async #move(operation: CmOperation, during: CmState | null, call: () => Promise<void>): Promise<void> {
+    this.#check(operation);
+    const before = this.#state;
+    if (during) this.#state = during;
+    try {
+      await call();
+    } catch (error) {
+      // An event may have come in between; it knows better.
+      if (during && this.#state === during) this.#state = before;
+      throw error;
+    }
+  }
+
+  route(): RouteValues {
+    this.#live();
+    return this.backend.route();
+  }
+
+  device(): BackendDevice | null {
+    this.#live();
+    return this.backend.device();
+  }
+
+  #live(): void {
+    if (this.#state === 'destroyed') throw wrongOrder('query', 'the id is destroyed');
+  }
+
+  bindAddr(address: SocketAddress): Promise<void> {
+    return this.#move('bind_addr', 'bound', () => this.backend.bindAddr(address));
+  }
+
+  /** Ends in ADDR_RESOLVED or ADDR_ERROR. */
+  resolveAddr(source: SocketAddress | null, destination: SocketAddress, timeoutMs: number): Promise<void> {
+    return this.#move('resolve_addr', 'resolving address', () =>
+      this.backend.resolveAddr(source, destination, timeoutMs),
+    );
+  }
+
+  /** Ends in ROUTE_RESOLVED or ROUTE_ERROR. */
+  resolveRoute(timeoutMs: number): Promise<void> {
+    return this.#move('resolve_route', 'resolving route', () => this.backend.resolveRoute(timeoutMs));
+  }
+
+  /** Resolves with the number of the queue pair. */
+  async createQp(request: Omit<QueuePairRequest, 'datagram'>): Promise<number> {
+    this.#check('create_qp');
+    if (this.#hasQueuePair) throw wrongOrder('create_qp', 'the id has a queue pair');
+    const number = await this.backend.createQp({ ...request, datagram: this.isDatagram });
+    this.#hasQueuePair = true;
+    return number;
+  }
+
+  /** Ends in ESTABLISHED, CONNECT_RESPONSE (without a queue pair), REJECTED, UNREACHABLE or CONNECT_ERROR. */
+  connect(values: ConnectionValues, privateData: Uint8Array): Promise<void> {
+    return this.#move('connect', 'connecting', () => this.backend.connect(values, privateData));
+  }
+
+  /** The third message of a client without a queue pair. */
+  async establish(): Promise<void> {
+    if (this.#hasQueuePair) throw wrongOrder('establish', 'with a queue pair it happens by itself');
+    return this.#move('establish', 'connected', () => this.backend.establish());
+  }
+
+  accept(values: ConnectionValues, privateData: Uint8Array): Promise<void> {
+    return this.#move('accept', 'accepting', () => this.backend.accept(values, privateData));
+  }
+
+  /** @param reason 28, or 35 where the library has it */
+  reject(reason: number, privateData: Uint8Array): Promise<void> {
+    return this.#move('reject', 'rejected', () => this.backend.reject(reason, privateData));
+  }
+
+  listen(backlog: number): Promise<void> {
+    return this.#move('listen', 'listening', () => this.backend.listen(backlog));
+  }
+
+  /** Ends in DISCONNECTED, once the peer has disconnected too. */
+  disconnect(): Promise<void> {
+    const during = this.#state === 'disconnected' ? null : 'disconnecting';
+    return this.#move('disconnect', during, () => this.backend.disconnect());
+  }
+
+  setOption(level: number, name: number, value: Uint8Array): Promise<void> {
+    return this.#move('set_option', null, () => this.backend.setOption(level, name, value));
+  }
+
+  async initQpAttr(state: number): Promise<Decoded<typeof ibUverbsQpAttr>> {
+    this.#check('init_qp_attr');
+    return this.backend.initQpAttr(state);
+  }
+
+  notify(event: number): Promise<void> {
+    return this.#move('notify', null, () => this.backend.notify(event));
+  }
+
+  /** Frees the id and what it has. May be called any number of times. */
+  destroy(): Promise<void> {
+    if (this.#destroyed === null) {
+      this.#state = 'destroyed';
+      this.#destroyed = this.backend.destroy();
+      this.forget();
+    }
+    return this.#destroyed;
+  }
+}

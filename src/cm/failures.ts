@@ -1,0 +1,181 @@
+/** Calls of the connection manager that failed at once: what failed, why, and what to do next. */
+import { constants } from 'node:os';
+import type { PortSpaceName } from '../abi/rdmacm-codes.ts';
+import type { SocketAddress } from '../abi/sockaddr.ts';
+import { connectionText } from '../explain/cm-events.ts';
+import { errnoName, errnoText, errnoValue } from '../explain/errno.ts';
+import { Failure, type FailureCode } from '../explain/failure.ts';
+import { MissingSymbolError, NativeCallError } from '../native/errors.ts';
+import type { Machine } from '../system/machine.ts';
+import { DeadlineError } from '../waiting/deadline.ts';
+import { endpointText, isLoopback } from './address.ts';
+import { closedDevices } from './availability.ts';
+
+const {
+  EACCES,
+  EADDRINUSE,
+  EADDRNOTAVAIL,
+  EAFNOSUPPORT,
+  ECONNREFUSED,
+  EHOSTUNREACH,
+  EINVAL,
+  EMFILE,
+  ENETUNREACH,
+  ENODEV,
+  ENOMEM,
+  EPERM,
+} = constants.errno;
+
+/** Where a call was made, as far as it is known. */
+export interface Place {
+  readonly step: string;
+  readonly portSpace: PortSpaceName;
+  readonly local: SocketAddress | null;
+  readonly peer: SocketAddress | null;
+  readonly device: string | null;
+  readonly machine: Machine;
+}
+
+interface Words {
+  readonly code: FailureCode;
+  readonly meaning: string;
+  readonly next: string;
+}
+
+/** The failure of a call. What is not the connection manager's is thrown on as it is. */
+export function callFailed(error: unknown, place: Place): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof MissingSymbolError) {
+    return new Failure(
+      'NO_SYMBOL',
+      `${place.step}: ${error.message}`,
+      'update rdma-core (librdmacm), or do without this step',
+      { cause: error },
+    );
+  }
+  if (error instanceof DeadlineError) {
+    return new Failure('TIMED_OUT', `${where(place)}: ${error.message}`, 'see dmesg', { cause: error });
+  }
+  if (!(error instanceof NativeCallError)) throw error;
+  const { code, meaning, next } = wordsOf(error.errno, place);
+  return new Failure(
+    code,
+    `${where(place)}: ${error.call} failed: ${errnoText(error.errno)}${meaning === '' ? '' : `: ${meaning}`}`,
+    next,
+    { errno: errnoValue(error.errno), cause: error },
+  );
+}
+
+const where = ({ local, peer, device }: Place): string =>
+  connectionText({ local: local && endpointText(local), peer: peer && endpointText(peer), device });
+
+function wordsOf(errno: number, place: Place): Words {
+  const { step, local, peer, machine } = place;
+  const here = local === null ? 'the address' : local.address;
+  switch (errno) {
+    case EADDRNOTAVAIL:
+      return {
+        code: 'ADDRESS_NOT_LOCAL',
+        meaning: `${here} is not an address of this machine`,
+        next: 'ip addr shows the addresses; rdmatool query-device those that an RDMA device has as GIDs',
+      };
+    case EADDRINUSE:
+      return {
+        code: 'ADDRESS_IN_USE',
+        meaning: `something here holds ${local === null ? 'it' : endpointText(local)} in port space ${place.portSpace.toLowerCase()} already`,
+        next: 'rdma resource show cm_id names the process; use another port, or --reuse-addr where both sides set it',
+      };
+    case ENODEV: {
+      const asked = step === 'bind_addr' ? local : (peer ?? local);
+      const loopback = asked !== null && isLoopback(asked);
+      const closed = closedDevices(machine);
+      if (!loopback && closed.length > 0) {
+        return {
+          code: closed.every(({ errno: cause }) => cause === constants.errno.ENOENT)
+            ? 'NO_NODE'
+            : 'NO_PERMISSION',
+          meaning: `librdmacm cannot open ${closed.map(({ device, node, errno: cause }) => `${device} (${node}: ${errnoName(cause)})`).join(', ')}, and leaves such devices out`,
+          next: "run as root, or let this user read and write the nodes: rdma-core's udev rules make them mode 0666; in a container, pass them in",
+        };
+      }
+      return {
+        code: 'NO_DEVICE',
+        meaning: loopback
+          ? `${asked.address} is a loopback address, and no RDMA device serves those`
+          : `no RDMA device here has ${asked === null ? 'that address' : asked.address}, or leads there`,
+        next: loopback
+          ? 'use the address of a network device that has RDMA, for both sides: rdmatool list, ip addr'
+          : 'see which network devices have RDMA: rdmatool list; choose the source with --bind ADDR',
+      };
+    }
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+      return {
+        code: 'NO_ROUTE',
+        meaning: `the network has no way to ${peer === null ? 'the peer' : peer.address}`,
+        next: 'ip route get ADDR, ip link',
+      };
+    case EACCES:
+    case EPERM:
+      return {
+        code: 'NO_PERMISSION',
+        meaning:
+          step === 'bind_addr' && local !== null && local.port > 0 && local.port < 1024
+            ? 'ports below 1024 are for root (CAP_NET_BIND_SERVICE)'
+            : '',
+        next: 'run as root, or use a port from 1024 on; ls -l /dev/infiniband',
+      };
+    case ENOMEM:
+      if (step === 'create_qp') {
+        return {
+          code: 'MEMLOCK_LIMIT',
+          meaning: `a queue pair locks memory, and this process may lock ${lockedMemoryLimit(machine)} (ulimit -l)`,
+          next: 'raise the limit: ulimit -l unlimited; for a service LimitMEMLOCK=infinity; for users memlock in /etc/security/limits.conf. If it is high enough, the device is out of queue pairs: rdma resource',
+        };
+      }
+      break;
+    case EMFILE:
+      return { code: 'CM_CALL_FAILED', meaning: '', next: 'raise the limit: ulimit -n' };
+    case EAFNOSUPPORT:
+    case EINVAL:
+      return {
+        code: 'CM_CALL_FAILED',
+        meaning: invalidMeaning(place),
+        next:
+          step === 'connect' || step === 'accept'
+            ? 'try smaller values of --responder-resources and --initiator-depth: rdmatool query-device -v shows the limits (max_qp_rd_atom, max_qp_init_rd_atom)'
+            : 'give both addresses in one family, a link-local one as ADDR%DEVICE',
+      };
+    case ECONNREFUSED:
+      return {
+        code: 'REJECTED',
+        meaning: 'nobody listens on that port at the peer',
+        next: 'start the server, or look for its port there: rdma resource show cm_id',
+      };
+    default:
+      break;
+  }
+  return { code: 'CM_CALL_FAILED', meaning: '', next: 'see dmesg for what the kernel says' };
+}
+
+function invalidMeaning({ step, local, peer }: Place): string {
+  if (step === 'connect' || step === 'accept')
+    return 'a parameter is beyond what the device or the message can';
+  if (local !== null && peer !== null && local.family !== peer.family) {
+    return 'the source and the destination are of different address families';
+  }
+  const linkLocal = [local, peer].find(
+    (address) => address !== null && /^fe[89ab]/i.test(address.address) && address.scopeId === 0,
+  );
+  return linkLocal ? `${linkLocal.address} is link-local and needs its interface` : '';
+}
+
+/** The soft limit of locked memory, as proc(5) tells. */
+function lockedMemoryLimit(machine: Machine): string {
+  const limit = machine.lockedMemoryLimit();
+  return limit === null
+    ? 'an unknown amount'
+    : limit === Number.POSITIVE_INFINITY
+      ? 'any amount'
+      : `${limit} bytes`;
+}

@@ -1,0 +1,263 @@
+/** The sequence of a server: listens, answers every request, and tells of every event as it comes. */
+import { cmEventJson } from '../abi/rdmacm-codes.ts';
+import type { SocketAddress } from '../abi/sockaddr.ts';
+import { TransportType } from '../abi/verbs-codes.ts';
+import { type CmOccurrence, cmEventFailure, explainCmEvent, statusName } from '../explain/cm-events.ts';
+import { Failure, type FailureJson } from '../explain/failure.ts';
+import type { CmListenObject } from '../model/cm.ts';
+import { emptyListenObject } from '../model/cm-empty.ts';
+import { type Endpoint, endpointText } from './address.ts';
+import type { ConnectionValues } from './backend.ts';
+import type { CmChannel, CmEvent, CmId } from './channel.ts';
+import { connectionJson } from './connect.ts';
+import { callFailed, type Place } from './failures.ts';
+import { checkPrivateData } from './private-data.ts';
+import {
+  addressJson,
+  type CmEnvironment,
+  type CmSettings,
+  closeChannel,
+  openChannel,
+  Session,
+} from './session.ts';
+
+export interface ListenRequest {
+  /** Where to listen; null is every IPv6 and IPv4 address. */
+  readonly address: Endpoint | null;
+  readonly backlog: number;
+  /** Ends after so many connections have ended, or requests been rejected; null never does. */
+  readonly count: number | null;
+  /** Sent with accept or reject. */
+  readonly privateData: Uint8Array;
+  /** null accepts; 28, or 35 where the library has it. */
+  readonly rejectReason: number | null;
+  /** null takes what the peer asks for. */
+  readonly responderResources: number | null;
+  readonly initiatorDepth: number | null;
+  readonly rnrRetryCount: number;
+  readonly flowControl: boolean;
+  readonly srq: boolean;
+  /** A number to name in place of a real queue pair. */
+  readonly qpNum: number | null;
+}
+
+/** Where an accepted connection is. */
+interface Served {
+  readonly key: string;
+  readonly id: CmId;
+  readonly local: SocketAddress | null;
+  readonly peer: SocketAddress | null;
+  readonly device: string | null;
+  readonly transport: number | null;
+  readonly port: number | null;
+}
+
+const ANY: Endpoint = { host: '::', port: null, scope: null };
+
+/**
+ * Listens until `count` is reached, the signal aborts, the listener's device goes away, or nothing came for the
+ * time that the settings name.
+ * @param tell gets each object as its event comes
+ * @returns the failure that ended it, which the last object carries too
+ */
+export async function listen(
+  request: ListenRequest,
+  settings: CmSettings,
+  environment: CmEnvironment,
+  tell: (object: CmListenObject) => Promise<void>,
+): Promise<FailureJson | null> {
+  let channel: CmChannel | null = null;
+  try {
+    channel = await openChannel(environment);
+    await new Server(channel, request, settings, environment, tell).serve();
+    return null;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    await tell(emptyListenObject(error.toJSON()));
+    return error.toJSON();
+  } finally {
+    if (channel) await closeChannel(channel);
+  }
+}
+
+class Server {
+  readonly #served = new Map<CmId, Served>();
+  /** Those of them whose connection has ended. */
+  readonly #ended = new Set<Served>();
+  /** Connections that have ended, or requests that were rejected. */
+  #done = 0;
+  #accepted = 0;
+
+  constructor(
+    private readonly channel: CmChannel,
+    private readonly request: ListenRequest,
+    private readonly settings: CmSettings,
+    private readonly environment: CmEnvironment,
+    private readonly tell: (object: CmListenObject) => Promise<void>,
+  ) {}
+
+  async serve(): Promise<void> {
+    const { signal } = this.environment;
+    const { count, address, backlog } = this.request;
+    const session = new Session(this.channel, this.settings, this.environment);
+    await session.createId();
+    await session.bind(address ?? ANY, this.settings.port);
+    await session.step('listen', () => session.id.listen(backlog));
+    const { local, device, ib_port } = session.outcome();
+    await this.tell({
+      ...emptyListenObject(null),
+      id: session.id.key,
+      action: 'listening',
+      local,
+      device,
+      ib_port,
+    });
+    while (count === null || this.#done < count) {
+      const event = await this.channel.nextEvent(null, {
+        timeoutMs: this.settings.timeoutMs,
+        signal,
+        what: `listening on ${local === null ? 'all addresses' : `${local.addr} port ${local.port}`}`,
+      });
+      if (event.name === 'CONNECT_REQUEST') await this.#answer(event);
+      else await this.#observe(event, session);
+    }
+  }
+
+  async #answer(event: CmEvent): Promise<void> {
+    const { id } = event;
+    const { local, peer, port } = id.route();
+    const device = id.device();
+    const served: Served = {
+      key: id.key,
+      id,
+      local,
+      peer,
+      device: device?.name ?? null,
+      transport: device?.transport ?? null,
+      port: port === 0 ? null : port,
+    };
+    this.#served.set(id, served);
+    const { count, rejectReason } = this.request;
+    // More than --count at once: those that come too many are told no.
+    const tooMany = count !== null && rejectReason === null && this.#accepted >= count;
+    const action = rejectReason !== null || tooMany ? 'reject' : 'accept';
+    await this.#say(event, served, action);
+    try {
+      if (action === 'accept') {
+        this.#accepted++;
+        await this.#accept(event, served);
+      } else {
+        if (rejectReason !== null) this.#check('reject', served);
+        await id.reject(rejectReason ?? 28, tooMany ? new Uint8Array() : this.request.privateData);
+        await this.#release(served, !tooMany);
+      }
+    } catch (error) {
+      // One connection that fails must not end the listener.
+      const failure = callFailed(error, this.#place(served, action));
+      await this.tell({ ...this.#object(served), error: failure.toJSON(), action: 'destroy' });
+      await this.#release(served, true);
+      if (failure.code === 'PRIVATE_DATA_TOO_LONG' || failure.code === 'NO_SYMBOL') throw failure;
+    }
+  }
+
+  #check(message: 'accept' | 'reject', { peer }: Served): void {
+    checkPrivateData(this.request.privateData, message, this.settings.portSpace, peer?.family ?? 'ipv4');
+  }
+
+  async #accept(event: CmEvent, served: Served): Promise<void> {
+    const { request } = this;
+    this.#check('accept', served);
+    const { id } = event;
+    if (request.qpNum === null) await id.createQp({ sharedReceiveQueue: request.srq });
+    const asked = event.conn;
+    const values: ConnectionValues = {
+      // The peer's own wish, from this side: what it wants to start is answered here.
+      responder_resources: request.responderResources ?? asked?.responder_resources ?? 0,
+      initiator_depth: request.initiatorDepth ?? asked?.initiator_depth ?? 0,
+      flow_control: request.flowControl ? 1 : 0,
+      retry_count: asked?.retry_count ?? 7,
+      rnr_retry_count: request.rnrRetryCount,
+      srq: request.srq ? 1 : 0,
+      qp_num: request.qpNum ?? 0,
+    };
+    await id.accept(values, request.privateData);
+    // A datagram service is answered with this; there is no connection that could end.
+    if (id.isDatagram) await this.#release(served, true);
+  }
+
+  async #observe(event: CmEvent, session: Session): Promise<void> {
+    const served = this.#served.get(event.id) ?? null;
+    if (served === null) {
+      await this.#say(event, null, null);
+      if (event.id === session.id) session.throwIfFailure(event);
+      return;
+    }
+    const ends = event.name === 'DISCONNECTED';
+    const isOver =
+      ends || event.name === 'TIMEWAIT_EXIT' || cmEventFailure(this.#occurrence(event, served)) !== null;
+    await this.#say(event, served, ends ? 'disconnect' : isOver ? 'destroy' : null);
+    if (ends && served.id.state === 'disconnected') {
+      // The connection is over either way; what the call says of that is no news.
+      await served.id
+        .disconnect()
+        .catch((error: unknown) => callFailed(error, this.#place(served, 'disconnect')));
+    }
+    if (ends && served.transport !== TransportType.valueOf('IWARP')) {
+      // The id stays for the TIMEWAIT_EXIT that follows; the connection is over.
+      this.#done++;
+      this.#ended.add(served);
+    } else if (isOver) {
+      await this.#release(served, !this.#ended.has(served));
+    }
+  }
+
+  #place({ local, peer, device }: Served, step: string): Place {
+    const { portSpace } = this.settings;
+    return { step, portSpace, local, peer, device, machine: this.environment.machine };
+  }
+
+  async #release(served: Served, counts: boolean): Promise<void> {
+    if (!this.#served.delete(served.id)) return;
+    this.#ended.delete(served);
+    await served.id.destroy();
+    if (counts) this.#done++;
+  }
+
+  #occurrence(event: CmEvent, served: Served | null): CmOccurrence {
+    return {
+      event: event.event,
+      status: event.status,
+      portSpace: this.settings.portSpace,
+      transport: served?.transport ?? null,
+      device: served?.device ?? null,
+      local: served?.local ? endpointText(served.local) : null,
+      peer: served?.peer ? endpointText(served.peer) : null,
+    };
+  }
+
+  #object(served: Served | null): CmListenObject {
+    return {
+      ...emptyListenObject(null),
+      id: served?.key ?? null,
+      local: served?.local ? addressJson(served.local) : null,
+      peer: served?.peer ? addressJson(served.peer) : null,
+      device: served?.device ?? null,
+      ib_port: served?.port ?? null,
+    };
+  }
+
+  async #say(event: CmEvent, served: Served | null, action: CmListenObject['action']): Promise<void> {
+    const occurrence = this.#occurrence(event, served);
+    const carries = event.name === 'CONNECT_REQUEST' || event.privateData.some((byte) => byte !== 0);
+    await this.tell({
+      ...this.#object(served),
+      id: event.id.key,
+      event: cmEventJson(event.event),
+      status: event.status,
+      status_name: statusName(occurrence),
+      meaning: explainCmEvent(occurrence).meaning,
+      action,
+      connection: carries ? connectionJson(event, served?.transport ?? null) : null,
+    });
+  }
+}

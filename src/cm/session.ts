@@ -1,0 +1,413 @@
+/**
+ * One run of a one-shot command: steps with their durations on one id, and everything taken down at its end,
+ * however it ends.
+ */
+import { constants } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import { gidText } from '../abi/ib-types.ts';
+import { ibvSaPathRec } from '../abi/rdmacm.ts';
+import {
+  type CmEventName,
+  CmEventType,
+  CmOption,
+  cmEventJson,
+  type PortSpaceName,
+} from '../abi/rdmacm-codes.ts';
+import type { SocketAddress } from '../abi/sockaddr.ts';
+import { type CmOccurrence, cmEventFailure, explainCmEvent, statusName } from '../explain/cm-events.ts';
+import { errnoName } from '../explain/errno.ts';
+import { Failure, type FailureJson } from '../explain/failure.ts';
+import type { CmAddress, CmRoute, CmStep } from '../model/cm.ts';
+import { emptyOutcome } from '../model/cm-empty.ts';
+import { MissingLibraryError, NativeCallError } from '../native/errors.ts';
+import { Librdmacm } from '../native/librdmacm.ts';
+import type { Machine } from '../system/machine.ts';
+import { thisMachine } from '../system/this-machine.ts';
+import { DeadlineError, within } from '../waiting/deadline.ts';
+import { type Endpoint, endpointText, resolveEndpoint } from './address.ts';
+import { checkAvailable, noLibrary } from './availability.ts';
+import type { Backend, BackendDevice } from './backend.ts';
+import { CmChannel, type CmEvent, type CmId, interrupted } from './channel.ts';
+import { callFailed } from './failures.ts';
+import { librdmacmBackend } from './librdmacm-backend.ts';
+
+/** Time for the address and for the route, as rping, ucmatose and cmtime give them. */
+export const STEP_TIMEOUT_MS = 2000;
+/** Time for the handshake: a lost request is repeated after 4 to 6 s on RoCE. */
+export const CONNECT_TIMEOUT_MS = 10_000;
+/** The kernel's own timeouts end in an event: it shall win against ours. */
+const GRACE_MS = 2000;
+/** For taking everything down; what hangs inside C longer is left to the end of the process. */
+const CLOSE_DEADLINE_MS = 10_000;
+/** librdmacm waits up to 5 s for each of two nodes. */
+const OPEN_DEADLINE_MS = 15_000;
+
+/** What all sequences are told. */
+export interface CmSettings {
+  readonly portSpace: PortSpaceName;
+  /** Local address, null for the one that the route gives. */
+  readonly bind: Endpoint | null;
+  /** Service port where an address names none. */
+  readonly port: number;
+  /** Of each step; null for the defaults. */
+  readonly timeoutMs: number | null;
+  readonly tos: number | null;
+  readonly ackTimeout: number | null;
+  readonly reuseAddr: boolean;
+  readonly afOnly: boolean;
+}
+
+/** What a sequence works on; tests put their own in. */
+export interface CmEnvironment {
+  readonly machine: Machine;
+  readonly signal: AbortSignal | null;
+  readonly openBackend: () => Backend;
+}
+
+export const thisEnvironment = (signal: AbortSignal | null): CmEnvironment => ({
+  machine: thisMachine(),
+  signal,
+  openBackend: () => librdmacmBackend(new Librdmacm()),
+});
+
+/** What is known of an id at the end of a run. */
+export interface Outcome {
+  readonly error: FailureJson | null;
+  readonly port_space: 'tcp' | 'udp' | 'ib' | 'ipoib';
+  readonly local: CmAddress | null;
+  readonly peer: CmAddress | null;
+  readonly device: string | null;
+  readonly ib_port: number | null;
+  readonly steps: CmStep[];
+}
+
+const PORT_SPACE_WORDS = { TCP: 'tcp', UDP: 'udp', IB: 'ib', IPOIB: 'ipoib' } as const;
+
+/** Runs `work` on a fresh id, takes everything down, and tells what happened. */
+export async function conduct(
+  settings: CmSettings,
+  environment: CmEnvironment,
+  work: (session: Session) => Promise<void>,
+): Promise<Outcome> {
+  let session: Session | null = null;
+  let error: Failure | null = null;
+  try {
+    const channel = await openChannel(environment);
+    session = new Session(channel, settings, environment);
+    await work(session);
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) {
+      await session?.close();
+      throw thrown;
+    }
+    error = thrown;
+  }
+  await session?.close();
+  return session === null
+    ? emptyOutcome(PORT_SPACE_WORDS[settings.portSpace], error?.toJSON() ?? null)
+    : { ...session.outcome(), error: error?.toJSON() ?? null };
+}
+
+/** An event channel, or a Failure that says why there is none. */
+export async function openChannel({ machine, openBackend }: CmEnvironment): Promise<CmChannel> {
+  checkAvailable(machine);
+  let backend: Backend;
+  try {
+    backend = openBackend();
+  } catch (error) {
+    if (error instanceof MissingLibraryError) throw noLibrary(machine, error);
+    throw error;
+  }
+  try {
+    return await within(OPEN_DEADLINE_MS, 'opening the event channel', CmChannel.open(backend));
+  } catch (error) {
+    throw callFailed(error, {
+      step: 'create_event_channel',
+      portSpace: 'TCP',
+      local: null,
+      peer: null,
+      device: null,
+      machine,
+    });
+  }
+}
+
+/** Closes a channel, and gives up on what hangs inside C. */
+export async function closeChannel(channel: CmChannel): Promise<void> {
+  try {
+    await within(CLOSE_DEADLINE_MS, 'taking everything down', channel.close());
+  } catch (error) {
+    // The result stands; the end of the process frees what is left.
+    if (!(error instanceof DeadlineError)) throw error;
+  }
+}
+
+const milliseconds = (since: number): number => Math.round((performance.now() - since) * 1000) / 1000;
+
+/** The id of one run, its steps, and what is known about it. */
+export class Session {
+  readonly #steps: CmStep[] = [];
+  #id: CmId | null = null;
+  #local: SocketAddress | null = null;
+  #peer: SocketAddress | null = null;
+  #device: BackendDevice | null = null;
+  #ibPort: number | null = null;
+  #closed = false;
+
+  constructor(
+    private readonly channel: CmChannel,
+    readonly settings: CmSettings,
+    private readonly environment: CmEnvironment,
+  ) {}
+
+  /** The id, after createId. */
+  get id(): CmId {
+    if (this.#id === null) throw new TypeError('the session has no id yet');
+    return this.#id;
+  }
+
+  get transport(): number | null {
+    return this.#device?.transport ?? null;
+  }
+
+  get peerFamily(): SocketAddress['family'] {
+    return this.#peer?.family ?? 'ipv4';
+  }
+
+  /** Makes a call as a step. Throws Failure. */
+  async step<T>(name: string, call: () => Promise<T>): Promise<T> {
+    const started = performance.now();
+    this.#checkInterrupted(name);
+    try {
+      const result = await call();
+      this.#record(name, started, null, 0);
+      return result;
+    } catch (error) {
+      throw this.#failed(name, started, error);
+    }
+  }
+
+  /**
+   * Makes a call and waits for the event that it ends in, as one step. Throws Failure where another event comes,
+   * or none within the time.
+   * @param seen is told of the event, whatever it is
+   */
+  async stepUntil(
+    name: string,
+    expected: readonly CmEventName[],
+    timeoutMs: number,
+    call: () => Promise<void>,
+    seen: (event: CmEvent) => void = () => {},
+  ): Promise<CmEvent> {
+    const started = performance.now();
+    this.#checkInterrupted(name);
+    let event: CmEvent;
+    try {
+      // Over iWARP the call itself waits for the peer: Ctrl-C and the deadline count from the start.
+      await this.#interruptible(name, within(timeoutMs, name, call()));
+      event = await this.#awaited(name, expected, timeoutMs);
+    } catch (error) {
+      throw this.#failed(name, started, error);
+    }
+    this.#record(name, started, event, event.status);
+    seen(event);
+    this.throwIfFailure(event);
+    if (event.name === null || !expected.includes(event.name)) throw this.#unexpected(name, event);
+    return event;
+  }
+
+  /** Throws the Failure that an event is, if it is one. */
+  throwIfFailure(event: CmEvent): void {
+    const failure = cmEventFailure(this.occurrence(event));
+    if (failure) throw failure;
+  }
+
+  async #awaited(name: string, expected: readonly CmEventName[], timeoutMs: number): Promise<CmEvent> {
+    const { signal } = this.environment;
+    const until = performance.now() + timeoutMs;
+    for (;;) {
+      const event = await this.channel.nextEvent(this.id, {
+        timeoutMs: Math.max(1, Math.ceil(until - performance.now())),
+        signal,
+        what: `${name}${this.#peer === null ? '' : ` to ${endpointText(this.#peer)}`}`,
+      });
+      // Late news of something else do not end the step.
+      const isNews = event.name === 'ADDR_CHANGE' || event.name === 'TIMEWAIT_EXIT';
+      if (!isNews || expected.includes(event.name)) return event;
+    }
+  }
+
+  #unexpected(name: string, event: CmEvent): Failure {
+    const explained = explainCmEvent(this.occurrence(event));
+    return new Failure(
+      'CM_EVENT_FAILED',
+      `${name}: ${explained.event} came instead: ${explained.meaning}`,
+      explained.next,
+    );
+  }
+
+  /** The result of `work`, or Failure INTERRUPTED. */
+  async #interruptible<T>(name: string, work: Promise<T>): Promise<T> {
+    const { signal } = this.environment;
+    if (signal === null) return work;
+    let abort = (): void => {};
+    const interruption = new Promise<never>((_, reject) => {
+      abort = () => reject(interrupted(name));
+      signal.addEventListener('abort', abort);
+    });
+    try {
+      return await Promise.race([work, interruption]);
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  #checkInterrupted(name: string): void {
+    if (this.environment.signal?.aborted) throw interrupted(name);
+  }
+
+  #failed(name: string, started: number, error: unknown): Failure {
+    const status = error instanceof NativeCallError ? -error.errno : 0;
+    if (error instanceof NativeCallError || error instanceof Failure)
+      this.#record(name, started, null, status);
+    if (error instanceof Failure && error.code === 'TIMED_OUT' && name === 'connect') {
+      const { meaning, cause, next } = explainCmEvent(
+        this.occurrence({ event: CmEventType.valueOf('UNREACHABLE'), status: -constants.errno.ETIMEDOUT }),
+      );
+      return new Failure('TIMED_OUT', `${error.message}: ${meaning}`, `likely: ${cause}. ${next}`);
+    }
+    return callFailed(error, {
+      step: name,
+      portSpace: this.settings.portSpace,
+      local: this.#local,
+      peer: this.#peer,
+      device: this.#device?.name ?? null,
+      machine: this.environment.machine,
+    });
+  }
+
+  #record(step: string, started: number, event: CmEvent | null, status: number): void {
+    const name = event ? statusName(this.occurrence(event)) : status === 0 ? null : errnoName(-status);
+    this.#steps.push({
+      step,
+      duration_ms: milliseconds(started),
+      event: event && cmEventJson(event.event),
+      status,
+      status_name: name,
+    });
+    this.#look();
+  }
+
+  /** Takes over what the id knows by now. */
+  #look(): void {
+    if (this.#id === null || this.#id.state === 'destroyed') return;
+    const { local, peer, port } = this.#id.route();
+    this.#device = this.#id.device() ?? this.#device;
+    if (local !== null) this.#local = local;
+    // Before the resolution it is the unspecified address.
+    if (peer !== null && peer.port !== 0) this.#peer = peer;
+    if (port !== 0) this.#ibPort = port;
+  }
+
+  occurrence(event: Pick<CmEvent, 'event' | 'status'>): CmOccurrence {
+    return {
+      event: event.event,
+      status: event.status,
+      portSpace: this.settings.portSpace,
+      transport: this.transport,
+      device: this.#device?.name ?? null,
+      local: this.#local && endpointText(this.#local),
+      peer: this.#peer && endpointText(this.#peer),
+    };
+  }
+
+  /** create_id, and the options of the settings. */
+  async createId(): Promise<void> {
+    const { portSpace, tos, ackTimeout, reuseAddr, afOnly } = this.settings;
+    this.#id = await this.step('create_id', () => this.channel.createId(portSpace));
+    const set = (step: string, option: { level: number; name: number }, value: Uint8Array): Promise<void> =>
+      this.step(step, () => this.id.setOption(option.level, option.name, value));
+    const ONE = Uint8Array.of(1, 0, 0, 0);
+    if (tos !== null) await set('set_option TOS', CmOption.ID_TOS, Uint8Array.of(tos));
+    if (reuseAddr) await set('set_option REUSEADDR', CmOption.ID_REUSEADDR, ONE);
+    if (afOnly) await set('set_option AFONLY', CmOption.ID_AFONLY, ONE);
+    if (ackTimeout !== null) {
+      await set('set_option ACK_TIMEOUT', CmOption.ID_ACK_TIMEOUT, Uint8Array.of(ackTimeout));
+    }
+  }
+
+  /** bind_addr to an endpoint. */
+  async bind(endpoint: Endpoint, defaultPort: number): Promise<void> {
+    const address = await this.#resolved(endpoint, defaultPort, null);
+    this.#local = address;
+    await this.step('bind_addr', () => this.id.bindAddr(address));
+  }
+
+  /** resolve_addr and resolve_route, after bind_addr where the settings have an address for it. */
+  async resolve(endpoint: Endpoint): Promise<void> {
+    const { bind, port } = this.settings;
+    const timeoutMs = this.settings.timeoutMs ?? STEP_TIMEOUT_MS;
+    this.#peer = await this.#resolved(endpoint, port, null);
+    const peer = this.#peer;
+    if (bind !== null) {
+      const source = await this.#resolved(bind, 0, peer);
+      this.#local = source;
+      await this.step('bind_addr', () => this.id.bindAddr(source));
+    }
+    await this.stepUntil('resolve_addr', ['ADDR_RESOLVED'], timeoutMs + GRACE_MS, () =>
+      this.id.resolveAddr(null, peer, timeoutMs),
+    );
+    await this.stepUntil('resolve_route', ['ROUTE_RESOLVED'], timeoutMs + GRACE_MS, () =>
+      this.id.resolveRoute(timeoutMs),
+    );
+  }
+
+  #resolved(endpoint: Endpoint, port: number, like: SocketAddress | null): Promise<SocketAddress> {
+    const { machine } = this.environment;
+    return resolveEndpoint(endpoint, port, machine, this.settings.timeoutMs ?? CONNECT_TIMEOUT_MS, like);
+  }
+
+  /** The next event of the id while nothing is under way; null when the time is over. Throws Failure INTERRUPTED. */
+  async eventWithin(timeoutMs: number, what: string): Promise<CmEvent | null> {
+    try {
+      return await this.channel.nextEvent(this.id, { timeoutMs, signal: this.environment.signal, what });
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'TIMED_OUT') return null;
+      throw error;
+    }
+  }
+
+  /** GIDs, P_Key and path records of the id. */
+  route(): CmRoute {
+    const { sgid, dgid, pkey, paths } = this.id.route();
+    return {
+      sgid: gidText(sgid),
+      dgid: gidText(dgid),
+      // The address has none over RoCE; the path always has.
+      pkey: `0x${(paths[0]?.pkey ?? pkey).toString(16).padStart(4, '0')}`,
+      paths: paths.map((path) => ibvSaPathRec.toJson(path)),
+    };
+  }
+
+  outcome(): Omit<Outcome, 'error'> {
+    return {
+      port_space: PORT_SPACE_WORDS[this.settings.portSpace],
+      local: this.#local && addressJson(this.#local),
+      peer: this.#peer && addressJson(this.#peer),
+      device: this.#device?.name ?? null,
+      ib_port: this.#ibPort,
+      steps: this.#steps,
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await closeChannel(this.channel);
+  }
+}
+
+export const addressJson = ({ address, port, scopeId }: SocketAddress): CmAddress => ({
+  addr: scopeId === 0 ? address : `${address}%${scopeId}`,
+  port,
+});

@@ -1,0 +1,94 @@
+import { emptyOutcome } from '../model/cm-empty.ts';
+import { SCHEMA_IDS } from '../model/schema-ids.ts';
+import { ADDRESS_HELP, endpointOf, PEER_ARGUMENT, PEER_OPTIONS, settingsOf } from './cm-options.ts';
+import { PRIVATE_DATA } from './cm-private-data.ts';
+import { defineCommand, flag, integerBetween } from './spec.ts';
+
+export const HANDSHAKE_OPTIONS = {
+  privateData: PRIVATE_DATA,
+  responderResources: integerBetween(
+    '--responder-resources <N>',
+    'RDMA reads of the peer that are answered at once, 255 for the most that the device can',
+    0,
+    255,
+  ),
+  initiatorDepth: integerBetween(
+    '--initiator-depth <N>',
+    'RDMA reads under way to the peer, 255 for the most that the device can',
+    0,
+    255,
+  ),
+  flowControl: flag('--flow-control', 'ask for end-to-end flow control'),
+  rnrRetryCount: integerBetween(
+    '--rnr-retry-count <N>',
+    'retries where the other side has no buffer, 7 for ever',
+    0,
+    7,
+  ),
+  srq: flag('--srq', 'use a shared receive queue'),
+  qpNum: integerBetween('--qp-num <N>', 'name this queue pair number, and make no queue pair', 0, 0xffffff),
+};
+
+export const cmConnectCommand = defineCommand({
+  path: ['cm', 'connect'],
+  summary: 'Connect to a listener, step by step, and say why it fails',
+  arguments: [PEER_ARGUMENT],
+  options: {
+    ...PEER_OPTIONS,
+    ...HANDSHAKE_OPTIONS,
+    retryCount: integerBetween('--retry-count <N>', 'retries of a request that is not acknowledged', 0, 7),
+    hold: integerBetween('--hold <seconds>', 'keep the connection for so long', 0, 86_400),
+  },
+  details: [
+    'Resolves address and route, makes a queue pair (RC; UD with --ps udp), connects, keeps the connection for --hold seconds, disconnects, and shows each step with its duration. Everything is taken down, on failure and at Ctrl-C too. The values of the handshake are those of rping unless given.',
+    'A rejection is shown with its reason by name and number, what it means and what to do next, and the private data of the peer. Over InfiniBand and RoCE the receiver of private data is told the room of the message, not the length that was sent: the rest is zeros.',
+    'With --qp-num the handshake happens without a queue pair; --timeout then is worth raising where the peer makes one first.',
+    ADDRESS_HELP,
+  ],
+  examples: [
+    {
+      command:
+        "rdmatool lab run roce -- sh -c 'rdmatool cm listen 10.9.1.1 --count 1 & sleep 2; rdmatool cm connect 10.9.1.1 --bind 10.9.0.1 --private-data hello'",
+      does: 'a whole connection in the lab',
+    },
+    {
+      command: 'rdmatool lab run roce -- rdmatool cm connect 10.9.1.1 --bind 10.9.0.1',
+      does: 'nobody listens: rejected, reason 8',
+    },
+    {
+      command: 'rdmatool cm connect 192.0.2.7:18515 --hold 10 --json',
+      does: 'hold a connection for ten seconds, and tell all of it as JSON',
+    },
+  ],
+  seeAlso: ['rdmatool-cm-listen(1)', 'rdma_connect(3)', 'rping(1)', 'ucmatose(1)'],
+  failed: (error) => ({
+    schema: SCHEMA_IDS.cmConnect,
+    ...emptyOutcome('tcp', error),
+    route: null,
+    qp: null,
+    connection: null,
+    events: [],
+  }),
+  async run({ args, options, context }) {
+    const settings = await settingsOf(options);
+    const peer = await endpointOf(args[0] ?? '');
+    const { connect, RPING_REQUEST } = await import('../cm/connect.ts');
+    const { thisEnvironment } = await import('../cm/session.ts');
+    const request = {
+      privateData: options.privateData ?? RPING_REQUEST.privateData,
+      responderResources: options.responderResources ?? RPING_REQUEST.responderResources,
+      initiatorDepth: options.initiatorDepth ?? RPING_REQUEST.initiatorDepth,
+      flowControl: options.flowControl,
+      retryCount: options.retryCount ?? RPING_REQUEST.retryCount,
+      rnrRetryCount: options.rnrRetryCount ?? RPING_REQUEST.rnrRetryCount,
+      srq: options.srq,
+      qpNum: options.qpNum,
+      holdMs: (options.hold ?? 0) * 1000,
+    };
+    const result = await connect(peer, request, settings, thisEnvironment(context.interruption()));
+    return context.conclude(result, async () => {
+      const { cmConnectView } = await import('../views/cm.ts');
+      return cmConnectView(result);
+    });
+  },
+});

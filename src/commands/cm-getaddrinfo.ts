@@ -1,0 +1,59 @@
+import { SCHEMA_IDS } from '../model/schema-ids.ts';
+import { PORT_SPACE } from './cm-options.ts';
+import { choice, defineCommand, flag, positiveInteger } from './spec.ts';
+
+export const cmGetaddrinfoCommand = defineCommand({
+  path: ['cm', 'getaddrinfo'],
+  summary: 'Resolve a node and a service as RDMA programs do',
+  arguments: [
+    { usage: '<node>', description: 'a name or an address; - for none, with --passive' },
+    { usage: '[service]', description: 'a service name or a port' },
+  ],
+  options: {
+    ps: PORT_SPACE,
+    family: choice('--family <family>', 'any, inet, inet6 or ib', ['any', 'inet', 'inet6', 'ib'], 'any'),
+    passive: flag('--passive', 'for listening: RAI_PASSIVE'),
+    numeric: flag('--numeric', 'look no name up: RAI_NUMERICHOST'),
+    noRoute: flag('--no-route', 'ask for no routes: RAI_NOROUTE'),
+    timeout: positiveInteger('--timeout <ms>', 'time for the answer, 10000 unless given'),
+  },
+  details: [
+    'What rdma_getaddrinfo(3) answers: source and destination addresses, port space, type of queue pair, and how many bytes of path records came along (where the service ibacm runs). It needs neither a device nor the node rdma_cm.',
+  ],
+  examples: [
+    { command: 'rdmatool cm getaddrinfo 10.9.1.1 7174', does: 'an address and a port' },
+    { command: 'rdmatool cm getaddrinfo localhost 7174 --family inet', does: 'a name, IPv4 only' },
+  ],
+  seeAlso: ['rdmatool-cm-resolve(1)', 'rdma_getaddrinfo(3)', 'ibacm(8)'],
+  failed: (error) => ({
+    schema: SCHEMA_IDS.cmGetaddrinfo,
+    error,
+    node: null,
+    service: null,
+    duration_ms: null,
+    results: [],
+  }),
+  async run({ args, options, context }) {
+    const PORT_SPACES = { tcp: 'TCP', udp: 'UDP', ib: 'IB', ipoib: 'IPOIB' } as const;
+    const { getaddrinfo } = await import('../cm/getaddrinfo.ts');
+    const { thisMachine } = await import('../system/this-machine.ts');
+    const result = await getaddrinfo(
+      {
+        node: args[0] === '-' || args[0] === undefined ? null : args[0],
+        service: args[1] ?? null,
+        portSpace: PORT_SPACES[options.ps],
+        passive: options.passive,
+        numeric: options.numeric,
+        noRoute: options.noRoute,
+        family: options.family,
+        timeoutMs: options.timeout ?? 10_000,
+      },
+      thisMachine(),
+      context.interruption(),
+    );
+    return context.conclude(result, async () => {
+      const { cmGetaddrinfoView } = await import('../views/cm.ts');
+      return cmGetaddrinfoView(result);
+    });
+  },
+});

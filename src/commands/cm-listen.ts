@@ -1,0 +1,83 @@
+import { emptyListenObject } from '../model/cm-empty.ts';
+import { HANDSHAKE_OPTIONS } from './cm-connect.ts';
+import { ADDRESS_HELP, BIND_OPTIONS, endpointOf, settingsOf } from './cm-options.ts';
+import { defineCommand, flag, integerBetween, positiveInteger, UsageError } from './spec.ts';
+
+const REASONS = [28, 35] as const;
+
+export const cmListenCommand = defineCommand({
+  path: ['cm', 'listen'],
+  summary: 'Listen for connections, answer them, and show every event',
+  arguments: [
+    {
+      usage: '[address]',
+      description: 'where to listen: ADDR, ADDR:PORT or [ADDR6]:PORT; everywhere without one',
+    },
+  ],
+  options: {
+    ...BIND_OPTIONS,
+    ...HANDSHAKE_OPTIONS,
+    reject: flag('--reject', 'reject every request'),
+    reason: integerBetween(
+      '--reason <N>',
+      'with --reject: 28 (the application), or 35 (rdma_reject_ece)',
+      28,
+      35,
+    ),
+    count: positiveInteger('--count <N>', 'end after N connections have ended, or requests been rejected'),
+    backlog: positiveInteger('--backlog <N>', 'requests that may wait to be answered, 128 unless given'),
+  },
+  details: [
+    'Each event is shown as it comes: a request with the address, the private data and the parameters of the peer, what was done about it, established, disconnected, the end of the time wait, the removal of the device, a change of address. --json prints one object a line. Connections are accepted with a real queue pair, and disconnected when the peer does.',
+    'It goes on until Ctrl-C (which ends with 130), until --count is reached, or until nothing came for --timeout.',
+    'RDMA reads are answered and made as the peer asks for, unless --responder-resources and --initiator-depth say otherwise.',
+    ADDRESS_HELP,
+  ],
+  examples: [
+    {
+      command:
+        "rdmatool lab run roce -- sh -c 'rdmatool cm listen 10.9.1.1 --count 1 & sleep 2; rping -c -a 10.9.1.1 -I 10.9.0.1 -C 1; ucmatose -s 10.9.1.1 -b 10.9.0.1 -p 7174 -c 1 -C 0'",
+      does: 'answer other programs in the lab',
+    },
+    {
+      command: 'rdmatool cm listen --reject --private-data busy --json',
+      does: 'reject whoever asks, and tell it as JSON',
+    },
+  ],
+  seeAlso: ['rdmatool-cm-connect(1)', 'rdma_listen(3)', 'rdma_accept(3)', 'rdma_reject(3)'],
+  failed: emptyListenObject,
+  async run({ args, options, context }) {
+    const settings = await settingsOf(options);
+    const address = args[0] === undefined ? null : await endpointOf(args[0]);
+    const reason = options.reason ?? REASONS[0];
+    if (!REASONS.some((known) => known === reason)) {
+      throw new UsageError(`--reason <N>: the library can send ${REASONS.join(' and ')} only`);
+    }
+    if (options.reason !== null && !options.reject) throw new UsageError('--reason goes with --reject');
+    const { listen } = await import('../cm/listen.ts');
+    const { thisEnvironment } = await import('../cm/session.ts');
+    const { cmListenLine } = await import('../views/cm-listen.ts');
+    const failure = await listen(
+      {
+        address,
+        backlog: options.backlog ?? 128,
+        count: options.count,
+        privateData: options.privateData ?? new Uint8Array(),
+        rejectReason: options.reject ? reason : null,
+        responderResources: options.responderResources,
+        initiatorDepth: options.initiatorDepth,
+        rnrRetryCount: options.rnrRetryCount ?? 7,
+        flowControl: options.flowControl,
+        srq: options.srq,
+        qpNum: options.qpNum,
+      },
+      settings,
+      thisEnvironment(context.interruption()),
+      async (object) => {
+        const line = cmListenLine(object);
+        if (context.json || line !== null) await context.emit(object, line ?? '');
+      },
+    );
+    return context.fail(failure);
+  },
+});

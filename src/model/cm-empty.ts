@@ -1,0 +1,33 @@
+/** Documents of the `cm` commands in which nothing has happened yet. */
+import type { FailureJson } from '../explain/failure.ts';
+import type { CmListenObject } from './cm.ts';
+import { SCHEMA_IDS } from './schema-ids.ts';
+
+/** What every one-shot command has, before its first step. */
+export const emptyOutcome = (portSpace: 'tcp' | 'udp' | 'ib' | 'ipoib', error: FailureJson | null) => ({
+  error,
+  port_space: portSpace,
+  local: null,
+  peer: null,
+  device: null,
+  ib_port: null,
+  steps: [],
+});
+
+/** An object of the stream of `cm listen`, of this moment. */
+export const emptyListenObject = (error: FailureJson | null): CmListenObject => ({
+  schema: SCHEMA_IDS.cmListen,
+  time: new Date().toISOString(),
+  error,
+  event: null,
+  status: 0,
+  status_name: null,
+  id: null,
+  meaning: null,
+  action: null,
+  local: null,
+  peer: null,
+  device: null,
+  ib_port: null,
+  connection: null,
+});

@@ -1,0 +1,168 @@
+/**
+ * Runs in the lab: many connections in one process, through the core, while a timer tells whether the event loop
+ * keeps ticking. Prints one JSON object. `driver connects|rejects|concurrent|pending COUNT`.
+ */
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEndpoint } from '../../../src/cm/address.ts';
+import type { CmChannel, CmId } from '../../../src/cm/channel.ts';
+import { connect, connectionValues, RPING_REQUEST } from '../../../src/cm/connect.ts';
+import { type ListenRequest, listen } from '../../../src/cm/listen.ts';
+import { type CmSettings, closeChannel, openChannel, thisEnvironment } from '../../../src/cm/session.ts';
+import type { CmListenObject } from '../../../src/model/cm.ts';
+
+const LEFT = parseEndpoint('10.9.0.1');
+const RIGHT = parseEndpoint('10.9.1.1');
+const NONE = new Uint8Array();
+
+const settings = (port: number, bind: CmSettings['bind']): CmSettings => ({
+  portSpace: 'TCP',
+  bind,
+  port,
+  timeoutMs: 30_000,
+  tos: null,
+  ackTimeout: null,
+  reuseAddr: false,
+  afOnly: false,
+});
+
+const serverRequest: ListenRequest = {
+  address: RIGHT,
+  backlog: 128,
+  count: null,
+  privateData: NONE,
+  rejectReason: null,
+  responderResources: null,
+  initiatorDepth: null,
+  rnrRetryCount: 7,
+  flowControl: false,
+  srq: false,
+  qpNum: null,
+};
+
+const environment = thisEnvironment(null);
+const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
+const resources = (): string => execFileSync('rdma', ['resource'], { encoding: 'utf8' });
+
+/** The longest time between two ticks of the event loop. */
+function watchTicks(): () => number {
+  let last = performance.now();
+  let longest = 0;
+  const tick = (): void => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+  };
+  const timer = setInterval(tick, 5);
+  return () => {
+    clearInterval(timer);
+    tick();
+    return Math.round(longest);
+  };
+}
+
+/** A listener in this process; resolves when it listens. */
+async function startServer(request: Partial<ListenRequest>, port: number) {
+  const objects: CmListenObject[] = [];
+  let listening = (): void => {};
+  const ready = new Promise<void>((resolve) => {
+    listening = resolve;
+  });
+  const done = listen({ ...serverRequest, ...request }, settings(port, null), environment, async (object) => {
+    objects.push(object);
+    if (object.action === 'listening') listening();
+  });
+  await Promise.race([ready, done]);
+  return { objects, done };
+}
+
+async function oneAfterAnother(count: number, rejectReason: number | null) {
+  const { objects, done } = await startServer({ count, rejectReason, privateData: Buffer.from('no') }, 7301);
+  const codes: Record<string, number> = {};
+  for (let i = 0; i < count; i++) {
+    const result = await connect(RIGHT, RPING_REQUEST, settings(7301, LEFT), environment);
+    const code = result.error?.code ?? 'DONE';
+    codes[code] = (codes[code] ?? 0) + 1;
+  }
+  const failure = await done;
+  const events: Record<string, number> = {};
+  for (const { event } of objects) {
+    const name = event?.name ?? 'none';
+    events[name] = (events[name] ?? 0) + 1;
+  }
+  return { codes, failure, events };
+}
+
+/** `count` ids of one channel that connect to one listener at once. */
+async function concurrent(count: number) {
+  const { done } = await startServer({ count }, 7302);
+  const channel = await openChannel(environment);
+  const wait = { timeoutMs: 60_000, signal: null, what: 'concurrent' };
+  const started = performance.now();
+  const outcomes = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const id = await resolved(channel, 7302);
+      await id.createQp({ sharedReceiveQueue: false });
+      await id.connect(connectionValues(RPING_REQUEST), NONE);
+      return { id, name: (await channel.nextEvent(id, wait)).name };
+    }),
+  );
+  const connectedMs = Math.round(performance.now() - started);
+  for (const { id, name } of outcomes) if (name === 'ESTABLISHED') await id.disconnect();
+  const failure = await done;
+  await closeChannel(channel);
+  return { connectedMs, failure, established: outcomes.filter(({ name }) => name === 'ESTABLISHED').length };
+}
+
+async function resolved(channel: CmChannel, port: number): Promise<CmId> {
+  const wait = { timeoutMs: 60_000, signal: null, what: 'resolve' };
+  const address = (host: string, service: number) =>
+    ({ family: 'ipv4', address: host, port: service, scopeId: 0 }) as const;
+  const id = await channel.createId('TCP');
+  await id.resolveAddr(address(LEFT.host, 0), address(RIGHT.host, port), 10_000);
+  await channel.nextEvent(id, wait);
+  await id.resolveRoute(10_000);
+  await channel.nextEvent(id, wait);
+  return id;
+}
+
+/** Requests and other events that nobody takes, on ids that are destroyed all the same. */
+async function pending(count: number) {
+  const server = await openChannel(environment);
+  const listener = await server.createId('TCP');
+  await listener.bindAddr({ family: 'ipv4', address: RIGHT.host, port: 7303, scopeId: 0 });
+  await listener.listen(128);
+  const client = await openChannel(environment);
+  for (let i = 0; i < count; i++) {
+    const id = await resolved(client, 7303);
+    await id.connect({ ...connectionValues(RPING_REQUEST), qp_num: 1 }, NONE);
+  }
+  await sleep(500);
+  // One of them is taken, so that the others are on their way through the channel too.
+  await server.nextEvent(listener, { timeoutMs: 10_000, signal: null, what: 'pending' });
+  const started = performance.now();
+  await closeChannel(server);
+  const serverMs = Math.round(performance.now() - started);
+  await closeChannel(client);
+  return { serverMs };
+}
+
+const [kind = '', count = '1'] = process.argv.slice(2);
+const KINDS: Readonly<Record<string, (count: number) => Promise<object>>> = {
+  connects: (n) => oneAfterAnother(n, null),
+  rejects: (n) => oneAfterAnother(n, 28),
+  concurrent,
+  pending,
+};
+const run = KINDS[kind];
+if (run === undefined) throw new Error(`there is no ${kind}`);
+// What is opened once and stays: libraries, devices.
+await oneAfterAnother(1, 28);
+const before = { descriptors: openDescriptors(), resources: resources() };
+const longestTick = watchTicks();
+const result = await run(Number(count));
+const longestTickMs = longestTick();
+const after = { descriptors: openDescriptors(), resources: resources() };
+process.stdout.write(`${JSON.stringify({ ...result, longestTickMs, before, after })}\n`);

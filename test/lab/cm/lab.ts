@@ -1,0 +1,70 @@
+/** A guest of lab roce for the tests of the `cm` commands. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { type Outcome, Place } from '../roce/tools.ts';
+import { buildSchema } from './schema.ts';
+
+export const LEFT = '10.9.0.1';
+export const RIGHT = '10.9.1.1';
+
+/** Starts a guest before the tests of a file, and ends it after them. */
+export function useGuest(): Place {
+  const place = new Place();
+  beforeAll(async () => {
+    expect(await place.rdmatool(['lab', 'up', 'roce'])).toMatchObject({ status: 0 });
+    // The first start of a program in a guest reads it in over a slow file system.
+    await place.inLab(['rdmatool', 'cm', 'create-id']);
+  });
+  afterAll(async () => {
+    await place.rdmatool(['lab', 'down', 'roce']);
+    place.remove();
+  });
+  return place;
+}
+
+/** Runs `rdmatool cm ... --json`, and gives the document, which fits its schema. */
+export async function cmJson(place: Place, args: readonly string[]) {
+  const outcome = await place.inLab(['rdmatool', 'cm', ...args, '--json']);
+  return { outcome, document: parse(`cm-${args[0]}`, outcome.stdout) };
+}
+
+/** What the tests look at in any document of a `cm` command. */
+export interface CmDocument {
+  readonly schema: string;
+  readonly error: { readonly code: string; readonly message: string; readonly hint: string } | null;
+  readonly device: string | null;
+  readonly ib_port: number | null;
+  readonly local: { readonly addr: string; readonly port: number } | null;
+  readonly peer: { readonly addr: string; readonly port: number } | null;
+  readonly steps: readonly {
+    readonly step: string;
+    readonly duration_ms: number;
+    readonly event: { readonly value: number; readonly name: string } | null;
+    readonly status: number;
+    readonly status_name: string | null;
+  }[];
+  readonly [key: string]: unknown;
+}
+
+/** Parses a document and holds it against the schema of that name. */
+export function parse<D = CmDocument>(schema: string, text: string): D {
+  const document: D = JSON.parse(text);
+  const ajv = new Ajv2020({ strict: false });
+  const valid = ajv.validate(buildSchema(schema), document);
+  expect(ajv.errors ?? []).toEqual([]);
+  expect(valid).toBe(true);
+  return document;
+}
+
+/** What the kernel has of RDMA objects, apart from what a device has for itself. */
+export async function resources(place: Place): Promise<string> {
+  const { stdout } = await place.inLab(['rdma', 'resource']);
+  return stdout.replace(/^\d+: /gm, '');
+}
+
+/** The last line of the messages that is rdmatool's own. */
+export const said = ({ stderr }: Outcome): string =>
+  stderr
+    .split('\n')
+    .filter((line) => line.startsWith('rdmatool: '))
+    .join('\n');
