@@ -21,7 +21,8 @@ export const machineOf = ({
   sysfs: {
     root: '/sys',
     read: (path) => files[path] ?? null,
-    list: (path) => (folders[path] ? [...folders[path]] : null),
+    // Every machine has sysfs.
+    list: (path) => (folders[path] ? [...folders[path]] : path === 'class' ? [] : null),
     linkName: () => null,
   },
   nodes: {
