@@ -1,4 +1,6 @@
+import { labDownCommand } from './lab-down.ts';
 import { labRunCommand } from './lab-run.ts';
+import { labUpCommand } from './lab-up.ts';
 import { listCommand } from './list.ts';
 import { queryDeviceCommand } from './query-device.ts';
 import { schemaCommand } from './schema.ts';
@@ -9,6 +11,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   queryDeviceCommand,
   listCommand,
   labRunCommand,
+  labUpCommand,
+  labDownCommand,
   schemaCommand,
 ];
 
