@@ -1,6 +1,7 @@
 /** Everything that src/abi declares, with its names in C. */
 import * as efaKernel from '../../src/abi/efa-kernel.ts';
 import * as efadv from '../../src/abi/efadv.ts';
+import * as umad from '../../src/abi/umad.ts';
 import * as uverbs from '../../src/abi/uverbs.ts';
 import * as verbs from '../../src/abi/verbs.ts';
 import * as verbsCodes from '../../src/abi/verbs-codes.ts';
@@ -8,7 +9,7 @@ import type { Enumeration } from '../../src/layout/enumeration.ts';
 import type { FlagSet } from '../../src/layout/flags.ts';
 import type { Fields, Struct } from '../../src/layout/struct.ts';
 
-const exported = [verbs, verbsCodes, efadv, uverbs, efaKernel].flatMap((module) =>
+const exported = [verbs, verbsCodes, efadv, uverbs, efaKernel, umad].flatMap((module) =>
   Object.values<unknown>(module),
 );
 
@@ -66,6 +67,7 @@ export function declaredConstants(): [string, bigint][] {
         return [KERNEL_NAMES.get(cName) ?? cName, isBitNumber ? BigInt(mask.toString(2).length - 1) : mask];
       }),
     ),
+    ...named(umad.UmadIoctl, (key) => `IB_USER_MAD_${key}`),
     ...named(uverbs.UverbsObject, (key) => `UVERBS_OBJECT_${key}`),
     ...named(uverbs.UverbsDeviceMethod, (key) => `UVERBS_METHOD_${key}`),
     ...named(uverbs.UverbsAttr, (key) => `UVERBS_ATTR_${key}`),
