@@ -5,7 +5,7 @@ import { buildProgram, commandNamedBy } from './commands/program.ts';
 import { type CommandSpec, type Context, type ResultDocument, UsageError } from './commands/spec.ts';
 import { errnoText, errnoValue } from './explain/errno.ts';
 import { ExitStatus, FAILURES, Failure, type FailureJson } from './explain/failure.ts';
-import { jsonDocument } from './output/json.ts';
+import { jsonDocument, jsonLine } from './output/json.ts';
 import { OutputError, processStreams, type Streams } from './output/streams.ts';
 import type { ColorMode } from './output/style.ts';
 import { packageVersion } from './package-root.ts';
@@ -93,17 +93,15 @@ async function interruptible(spec: CommandSpec, work: Promise<number>): Promise<
 }
 
 function createContext(streams: Streams, json: boolean, color: ColorMode): Context {
-  return {
-    streams,
-    json,
-    color,
-    async conclude(document, view) {
-      await streams.data(json ? jsonDocument(document) : await render(await view()));
+  const show =
+    (toJson: (value: object) => string): Context['conclude'] =>
+    async (document, view) => {
+      await streams.data(json ? toJson(document) : await render(await view()));
       if (document.error === null) return ExitStatus.DONE;
       sayFailure(streams, document.error);
       return FAILURES[document.error.code];
-    },
-  };
+    };
+  return { streams, json, color, conclude: show(jsonDocument), event: show(jsonLine) };
 
   async function render(blocks: Awaited<ReturnType<Parameters<Context['conclude']>[1]>>): Promise<string> {
     const { renderBlocks } = await import('./output/blocks.ts');

@@ -2,6 +2,7 @@ import { labDownCommand } from './lab-down.ts';
 import { labRunCommand } from './lab-run.ts';
 import { labUpCommand } from './lab-up.ts';
 import { listCommand } from './list.ts';
+import { madGetCommand } from './mad-get.ts';
 import { queryDeviceCommand } from './query-device.ts';
 import { schemaCommand } from './schema.ts';
 import type { CommandSpec } from './spec.ts';
@@ -10,6 +11,7 @@ import type { CommandSpec } from './spec.ts';
 export const COMMANDS: readonly CommandSpec[] = [
   queryDeviceCommand,
   listCommand,
+  madGetCommand,
   labRunCommand,
   labUpCommand,
   labDownCommand,
@@ -18,5 +20,6 @@ export const COMMANDS: readonly CommandSpec[] = [
 
 /** What stands above a group of commands, by its word. */
 export const GROUPS: Readonly<Record<string, string>> = {
+  mad: 'Ask an InfiniBand fabric with management datagrams',
   lab: 'Run RDMA programs on a machine that has no RDMA hardware',
 };

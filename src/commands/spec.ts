@@ -114,6 +114,8 @@ export interface Context {
    * exit status.
    */
   conclude(document: ResultDocument, view: () => Promise<readonly Block[]>): Promise<number>;
+  /** As conclude, for one of a stream of results: JSON on one line. */
+  event(document: ResultDocument, view: () => Promise<readonly Block[]>): Promise<number>;
 }
 
 /** A result: `error` is null exactly when all that was asked for was done. */

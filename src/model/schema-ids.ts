@@ -3,4 +3,6 @@ export const SCHEMA_IDS = {
   queryDevice: 'rdmatool/query-device/1',
   list: 'rdmatool/list/1',
   schema: 'rdmatool/schema/1',
+  madGet: 'rdmatool/mad-get/1',
+  madGetPorts: 'rdmatool/mad-get-ports/1',
 } as const;

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../layout/codec.ts';
 import { ListResult } from './list.ts';
+import { MadGetPortsResult, MadGetResult } from './mad.ts';
 import { QueryDeviceResult } from './query-device.ts';
 import { SchemaResult } from './schema.ts';
 
@@ -8,4 +9,6 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'query-device': QueryDeviceResult as object as JsonSchema,
   list: ListResult as object as JsonSchema,
   schema: SchemaResult as object as JsonSchema,
+  'mad-get': MadGetResult as object as JsonSchema,
+  'mad-get-ports': MadGetPortsResult as object as JsonSchema,
 };

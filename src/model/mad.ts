@@ -1,0 +1,103 @@
+/** The results of the commands `mad …`. */
+import Type from 'typebox';
+import { ibUserMadHdr } from '../abi/umad.ts';
+import { ATTRIBUTES } from '../datagram/attributes.ts';
+import { directedSmp, lidSmp, rmppHeader, saHeader, vendorHeader } from '../datagram/headers.ts';
+import { headerLayout } from '../datagram/message.ts';
+import type { Json } from '../layout/codec.ts';
+import { describedSchema, omitting } from '../layout/struct.ts';
+import { exact, Failure, nullable, ofLayout } from './parts.ts';
+import { SCHEMA_IDS } from './schema-ids.ts';
+
+/** The user-MAD header of an answer, without what means nothing on receive. */
+export const receivedHeader = omitting(
+  ibUserMadHdr,
+  'timeout_ms',
+  'retries',
+  'qkey',
+  'gid_index',
+  'reserved',
+);
+
+export const MadStatus = exact({
+  value: Type.Integer(),
+  name: nullable(Type.String({ description: '`SUCCESS`, `UNSUPPORTED_METHOD_ATTRIB` …; null: not known' })),
+});
+export type MadStatus = Type.Static<typeof MadStatus>;
+
+/** A decoded datagram, its data aside. */
+export const MadEnvelope = Type.Intersect([
+  Type.Unsafe<ReturnType<typeof headerLayout.toJson>>(
+    Type.Object(
+      Object.fromEntries(
+        headerLayout.members.map(({ name, codec }) => [name, Type.Unsafe(describedSchema(codec))]),
+      ),
+    ),
+  ),
+  Type.Object({
+    status: MadStatus,
+    smp: nullable(ofLayout(lidSmp)),
+    dr_smp: nullable(ofLayout(directedSmp)),
+    rmpp: nullable(ofLayout(rmppHeader)),
+    sa: nullable(ofLayout(saHeader)),
+    vendor: nullable(ofLayout(vendorHeader)),
+  }),
+]);
+export type MadEnvelope = Type.Static<typeof MadEnvelope>;
+
+/** The values of one attribute: the schema of each is among the alternatives, by title. */
+export const AttributeFields = Type.Unsafe<{ readonly [field: string]: Json }>({
+  anyOf: ATTRIBUTES.map(({ layout }) => layout.schema()),
+});
+export type AttributeFields = Type.Static<typeof AttributeFields>;
+
+/** Where a request went, as it was asked for; `lid` is also what a GUID or GID was resolved to. */
+export const MadTarget = exact({
+  lid: nullable(Type.Integer({ description: 'null: along a path, or not resolved' })),
+  path: nullable(Type.Array(Type.Integer(), { description: 'Ports to leave by, from this host' })),
+  guid: nullable(Type.String()),
+  gid: nullable(Type.String()),
+});
+export type MadTarget = Type.Static<typeof MadTarget>;
+
+const answer = {
+  header: nullable(ofLayout(receivedHeader)),
+  mad: nullable(MadEnvelope),
+  fields: nullable(AttributeFields),
+  rtt_ms: nullable(Type.Number({ description: 'From the last attempt to its answer, ms' })),
+  attempts: nullable(Type.Integer()),
+};
+
+export const MadGetResult = exact(
+  {
+    schema: Type.Literal(SCHEMA_IDS.madGet),
+    error: nullable(Failure),
+    time: nullable(Type.String({ description: 'RFC 3339; of an answer with --watch' })),
+    device: nullable(Type.String()),
+    port: nullable(Type.Integer({ description: 'Port of this host' })),
+    attribute: nullable(Type.String()),
+    target: nullable(MadTarget),
+    port_num: nullable(Type.Integer({ description: 'The port that was asked about' })),
+    ...answer,
+  },
+  { title: 'rdmatool mad get' },
+);
+export type MadGetResult = Type.Static<typeof MadGetResult>;
+
+export const MadPortAnswer = exact({ port_num: Type.Integer(), error: nullable(Failure), ...answer });
+export type MadPortAnswer = Type.Static<typeof MadPortAnswer>;
+
+export const MadGetPortsResult = exact(
+  {
+    schema: Type.Literal(SCHEMA_IDS.madGetPorts),
+    error: nullable(Failure),
+    time: nullable(Type.String({ description: 'RFC 3339; of an answer with --watch' })),
+    device: nullable(Type.String()),
+    port: nullable(Type.Integer({ description: 'Port of this host' })),
+    attribute: nullable(Type.String()),
+    target: nullable(MadTarget),
+    ports: Type.Array(MadPortAnswer),
+  },
+  { title: 'rdmatool mad get --all-ports' },
+);
+export type MadGetPortsResult = Type.Static<typeof MadGetPortsResult>;
