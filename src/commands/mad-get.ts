@@ -5,6 +5,7 @@ import { repeatUntil } from '../waiting/repeat.ts';
 import {
   CLASS_OPTION,
   IN_LAB,
+  KEY_OPTION,
   PORT_OPTIONS,
   sessionOptions,
   TARGET_ARGUMENT,
@@ -22,6 +23,7 @@ export const madGetCommand = defineCommand({
   ],
   options: {
     ...PORT_OPTIONS,
+    keyFile: KEY_OPTION,
     class: CLASS_OPTION,
     portNum: wholeNumber('--port-num <N>', 'port of the node; of a host its own if not given', 255),
     allPorts: flag('--all-ports', 'every port of the node'),

@@ -1,8 +1,10 @@
 /** Options and values that the mad commands share. */
+import { readFileSync } from 'node:fs';
 import { MgmtClass } from '../datagram/codes.ts';
+import { Failure } from '../explain/failure.ts';
 import type { SessionOptions } from '../mad/session.ts';
 import type { Target } from '../mad/target.ts';
-import { type OptionSpec, positiveInteger, text, UsageError } from './spec.ts';
+import { flag, type OptionSpec, positiveInteger, text, UsageError } from './spec.ts';
 
 /** A whole number, decimal or 0x…, of at most `most`. */
 export function wholeNumber(flags: string, description: string, most: number): OptionSpec<number | null> {
@@ -18,6 +20,28 @@ export function wholeNumber(flags: string, description: string, most: number): O
       return number;
     },
   };
+}
+
+/** An unsigned number of up to `width` bits, decimal or 0x…, as a bigint. */
+export function hexText(flags: string, description: string, width: number): OptionSpec<bigint | null> {
+  return {
+    flags,
+    description,
+    initial: null,
+    parse(value) {
+      if (!/^(\d+|0x[0-9a-f]+)$/i.test(value) || BigInt(value) >> BigInt(width) !== 0n) {
+        throw new UsageError(`${flags}: '${value}' is not a number of ${width} bits`);
+      }
+      return BigInt(value);
+    },
+  };
+}
+
+export const WRITE_FLAG = flag('--write', 'allow what can change the fabric');
+
+/** Throws UsageError unless the user has said that the fabric may be changed. */
+export function requireWrite(given: boolean, what: string): void {
+  if (!given) throw new UsageError(`${what} can change the fabric: say --write to allow it`);
 }
 
 /** A management class by name or number. */
@@ -49,6 +73,7 @@ interface PortOptions {
   readonly ibPort: number | null;
   readonly timeout: number | null;
   readonly retries: number | null;
+  readonly keyFile?: string | null;
 }
 
 /** The session that the options ask for. */
@@ -60,6 +85,7 @@ export async function sessionOptions(options: PortOptions, window?: number | nul
     timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS,
     retries: options.retries ?? DEFAULT_RETRIES,
     window: window ?? DEFAULT_WINDOW,
+    key: readKey(options.keyFile ?? null),
   };
 }
 
@@ -79,3 +105,29 @@ export const TARGET_ARGUMENT =
 
 /** Examples of a lab end with 0 on any machine. */
 export const IN_LAB = 'rdmatool lab run ib -- rdmatool';
+
+export const KEY_OPTION = text(
+  '--key-file <file>',
+  'M_Key or SM_Key, as 0x and digits in a file; or in RDMATOOL_MAD_KEY',
+);
+
+/** The bytes of a file. Throws Failure. */
+export function readBytes(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failure('USAGE', `the data cannot be read: ${reason}`, 'check the path', { cause: error });
+  }
+}
+
+/** A secret: never on the command line, where every user of the machine can read it. */
+export function readKey(file: string | null): bigint | null {
+  const words =
+    file === null ? process.env['RDMATOOL_MAD_KEY'] : Buffer.from(readBytes(file)).toString('utf8');
+  if (words === undefined) return null;
+  if (!/^0x[0-9a-f]{1,16}$/i.test(words.trim())) {
+    throw new UsageError('the key is 0x and up to 16 hexadecimal digits');
+  }
+  return BigInt(words.trim());
+}

@@ -35,7 +35,7 @@ const SA_CODES: Readonly<Record<number, readonly [name: string, meaning: string,
   2: [
     'SA_REQ_INVALID',
     'the subnet administration finds the request invalid',
-    'check the fields and the component mask',
+    'check the fields; some records (P_Keys among them) are only for who gives the SM_Key: --key-file',
   ],
   3: [
     'SA_NO_RECORDS',

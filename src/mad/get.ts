@@ -124,7 +124,7 @@ async function ask(
 }
 
 /** NodeInfo of the target. Throws Failure. */
-async function nodeInfo(session: MadSession, target: Target): Promise<FieldValues> {
+export async function nodeInfoOf(session: MadSession, target: Target): Promise<FieldValues> {
   const { mad } = await session.ask({
     attribute: requiredAttribute('NodeInfo', 'subnet'),
     mgmtClass: MgmtClass.valueOf(target.kind === 'path' ? 'SUBN_DIRECTED_ROUTE' : 'SUBN_LID_ROUTED'),
@@ -139,7 +139,7 @@ async function nodeInfo(session: MadSession, target: Target): Promise<FieldValue
 /** Counters belong to a port: a host's own one, if it was not said; of a switch it has to be. */
 async function portFor(session: MadSession, question: Question, options: GetOptions): Promise<number | null> {
   if (options.portNum !== null || question.attribute.modifier !== 'select') return options.portNum;
-  const info = await nodeInfo(session, question.target);
+  const info = await nodeInfoOf(session, question.target);
   if (info['node_type'] !== NodeType.valueOf('SWITCH')) return Number(info['local_port_num']);
   throw new Failure(
     'USAGE',
@@ -196,7 +196,7 @@ export async function getAllPorts(session: MadSession, options: GetOptions): Pro
       'leave out --all-ports',
     );
   }
-  const info = await nodeInfo(session, question.target);
+  const info = await nodeInfoOf(session, question.target);
   const count = Number(info['num_ports']);
   const isSwitch = info['node_type'] === NodeType.valueOf('SWITCH');
   // A switch has a port 0, which is managed like others but carries no counted traffic.

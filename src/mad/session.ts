@@ -3,7 +3,7 @@ import { fullGidText } from '../abi/ib-types.ts';
 import { PortState } from '../abi/verbs-codes.ts';
 import { type Attribute, componentBits, requiredAttribute } from '../datagram/attributes.ts';
 import { Method, MgmtClass } from '../datagram/codes.ts';
-import { classVersion, hasRmpp, isDirected, isSa, isSmp } from '../datagram/headers.ts';
+import { classVersion, hasRmpp, isDirected, isSmp } from '../datagram/headers.ts';
 import { decodeMad, encodeMad, type FieldValues, type Mad } from '../datagram/message.ts';
 import { NativeCallError } from '../native/errors.ts';
 import type { Umad, UmadChannel, UmadPortAttributes } from '../native/libibumad.ts';
@@ -32,6 +32,8 @@ export interface SessionOptions {
   readonly timeoutMs: number;
   readonly retries: number;
   readonly window: number;
+  /** M_Key of subnet datagrams, SM_Key of administration ones; null: 0. */
+  readonly key?: bigint | null;
 }
 
 export const DEFAULT_TIMEOUT_MS = 1000;
@@ -173,6 +175,7 @@ export class MadSession {
     const what = `${Method.nameOf(query.method) ?? query.method} ${attribute.name}`;
     const address = await this.address(target, mgmtClass);
     const version = classVersion(mgmtClass);
+    const key = this.options.key ?? 0n;
     const mad = encodeMad({
       header: {
         base_version: 1,
@@ -183,15 +186,17 @@ export class MadSession {
         attr_mod: query.modifier ?? 0,
       },
       sections: {
-        ...(isDirected(mgmtClass) && target.kind === 'path' ? { dr_smp: directedValues(target.path) } : {}),
-        ...(isSa(mgmtClass) ? { sa: { component_mask: query.componentMask ?? 0n } } : {}),
+        ...(isDirected(mgmtClass) && target.kind === 'path'
+          ? { dr_smp: { ...directedValues(target.path), m_key: key } }
+          : { smp: { m_key: key } }),
+        sa: { component_mask: query.componentMask ?? 0n, sm_key: key },
       },
       attribute,
       fields: query.fields ?? {},
     });
-    const key = { mgmtClass, version, rmpp: hasRmpp(mgmtClass) ? 1 : 0, oui: null } as const;
+    const agent = { mgmtClass, version, rmpp: hasRmpp(mgmtClass) ? 1 : 0, oui: null } as const;
     try {
-      const reply = await this.exchange(key, address, mad);
+      const reply = await this.exchange(agent, address, mad);
       return { mad: decodeMad(reply.mad), reply };
     } catch (error) {
       throw requestFailed(this.title, what, target, error);

@@ -101,3 +101,114 @@ export const MadGetPortsResult = exact(
   { title: 'rdmatool mad get --all-ports' },
 );
 export type MadGetPortsResult = Type.Static<typeof MadGetPortsResult>;
+
+export const MadTableResult = exact(
+  {
+    schema: Type.Literal(SCHEMA_IDS.madTable),
+    error: nullable(Failure),
+    device: nullable(Type.String()),
+    port: nullable(Type.Integer({ description: 'Port of this host' })),
+    record: nullable(Type.String()),
+    component_mask: nullable(
+      Type.String({ pattern: '^0x[0-9a-f]{16}$', description: 'Fields that records were chosen by' }),
+    ),
+    header: answer.header,
+    mad: answer.mad,
+    records: Type.Array(AttributeFields),
+    records_held: nullable(
+      Type.Integer({
+        description:
+          'Records that the answer announces, more than came where it was cut; null: it does not say',
+      }),
+    ),
+    rtt_ms: answer.rtt_ms,
+    attempts: answer.attempts,
+  },
+  { title: 'rdmatool mad table' },
+);
+export type MadTableResult = Type.Static<typeof MadTableResult>;
+
+export const RoundTrips = exact({
+  min_ms: Type.Number(),
+  median_ms: Type.Number(),
+  p99_ms: Type.Number(),
+  max_ms: Type.Number(),
+});
+
+export const MadPingResult = exact(
+  {
+    schema: Type.Literal(SCHEMA_IDS.madPing),
+    error: nullable(Failure),
+    device: nullable(Type.String()),
+    port: nullable(Type.Integer({ description: 'Port of this host' })),
+    target: nullable(MadTarget),
+    server: nullable(Type.String({ description: 'Host and domain, as the server tells' })),
+    sent: Type.Integer(),
+    received: Type.Integer(),
+    replies: Type.Array(
+      exact({
+        sequence: Type.Integer(),
+        rtt_ms: nullable(Type.Number({ description: 'null: no answer, or one that refused' })),
+        status: nullable(MadStatus),
+      }),
+    ),
+    rtt: nullable(RoundTrips),
+  },
+  { title: 'rdmatool mad ping' },
+);
+export type MadPingResult = Type.Static<typeof MadPingResult>;
+
+export const MadResetResult = exact(
+  {
+    schema: Type.Literal(SCHEMA_IDS.madReset),
+    error: nullable(Failure),
+    device: nullable(Type.String()),
+    port: nullable(Type.Integer({ description: 'Port of this host' })),
+    target: nullable(MadTarget),
+    ports: Type.Array(
+      exact({ port_num: Type.Integer(), attribute: Type.String(), error: nullable(Failure) }),
+    ),
+  },
+  { title: 'rdmatool mad reset-counters' },
+);
+export type MadResetResult = Type.Static<typeof MadResetResult>;
+
+/** A datagram of which only the bytes may be certain. */
+export const DecodedMad = exact({
+  mad: nullable(MadEnvelope),
+  attribute: nullable(Type.String({ description: 'null: not one that is known in the class' })),
+  records: Type.Array(AttributeFields, { description: 'Fields of the attribute; several of an SA table' }),
+  hex: Type.String({ description: 'The whole datagram' }),
+  undecoded: nullable(Type.String({ description: 'Why the bytes could not be read' })),
+});
+export type DecodedMad = Type.Static<typeof DecodedMad>;
+
+export const MadSendResult = exact(
+  {
+    schema: Type.Literal(SCHEMA_IDS.madSend),
+    error: nullable(Failure),
+    device: nullable(Type.String()),
+    port: nullable(Type.Integer({ description: 'Port of this host' })),
+    target: nullable(MadTarget),
+    request: nullable(DecodedMad),
+    sent: Type.Integer(),
+    received: Type.Integer(),
+    header: answer.header,
+    reply: nullable(DecodedMad),
+    rtt: nullable(RoundTrips),
+    attempts: nullable(Type.Integer()),
+  },
+  { title: 'rdmatool mad send' },
+);
+export type MadSendResult = Type.Static<typeof MadSendResult>;
+
+export const MadDecodeResult = exact(
+  {
+    schema: Type.Literal(SCHEMA_IDS.madDecode),
+    error: nullable(Failure),
+    header: nullable(ofLayout(omitting(ibUserMadHdr, 'reserved'))),
+    mad: nullable(DecodedMad),
+  },
+  { title: 'rdmatool mad decode' },
+);
+export type MadDecodeResult = Type.Static<typeof MadDecodeResult>;

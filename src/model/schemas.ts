@@ -1,6 +1,14 @@
 import type { JsonSchema } from '../layout/codec.ts';
 import { ListResult } from './list.ts';
-import { MadGetPortsResult, MadGetResult } from './mad.ts';
+import {
+  MadDecodeResult,
+  MadGetPortsResult,
+  MadGetResult,
+  MadPingResult,
+  MadResetResult,
+  MadSendResult,
+  MadTableResult,
+} from './mad.ts';
 import { QueryDeviceResult } from './query-device.ts';
 import { SchemaResult } from './schema.ts';
 
@@ -11,4 +19,9 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   schema: SchemaResult as object as JsonSchema,
   'mad-get': MadGetResult as object as JsonSchema,
   'mad-get-ports': MadGetPortsResult as object as JsonSchema,
+  'mad-table': MadTableResult as object as JsonSchema,
+  'mad-ping': MadPingResult as object as JsonSchema,
+  'mad-reset-counters': MadResetResult as object as JsonSchema,
+  'mad-send': MadSendResult as object as JsonSchema,
+  'mad-decode': MadDecodeResult as object as JsonSchema,
 };
