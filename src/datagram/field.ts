@@ -144,7 +144,7 @@ export function named<N extends string>(
   return field({ ...place, codec: enumOf(place.codec, table) }, 'enum', meaning, (text) => {
     const known = table.entries.find(([name]) => name.toLowerCase() === text.toLowerCase());
     if (known) return known[1];
-    if (!/^\d/.test(text)) {
+    if (!/^(\d+|0x[0-9a-f]+)$/i.test(text)) {
       return refuse(text, `a ${table.title}: ${table.entries.map(([name]) => name).join(', ')}, or a number`);
     }
     return Number(parseInteger(text, width));
@@ -155,7 +155,7 @@ export function named<N extends string>(
 export function flags<N extends string>(offset: number, width: number, set: FlagSet<N>, meaning: string) {
   const place = bitsAt(offset, width);
   return field({ ...place, codec: flagsOf(place.codec, set) }, 'flags', meaning, (text) => {
-    if (/^\d/.test(text)) return Number(parseInteger(text, width));
+    if (/^(\d+|0x[0-9a-f]+)$/i.test(text)) return Number(parseInteger(text, width));
     const masks = text.split(/[,|\s]+/).map((word) => {
       const known = set.entries.find(([name]) => name.toLowerCase() === word.toLowerCase());
       return known

@@ -85,6 +85,7 @@ export class MadEngine {
   #nextTid: number;
   #running = false;
   #closed = false;
+  #closing: Promise<void> | undefined;
 
   /** @param window requests in flight at most; more wait their turn */
   constructor(channel: UmadChannel, window: number, firstTid = (Math.random() * 2 ** 31) | 0) {
@@ -110,8 +111,12 @@ export class MadEngine {
   }
 
   /** Gives up what is in flight, waits until no thread uses the port, and closes it. */
-  async close(): Promise<void> {
-    if (this.#closed) return;
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
     this.#closed = true;
     this.#failAll(new Error('the port has been closed'));
     if (this.#running) await new Promise<void>((resolve) => this.#idle.push(resolve));
