@@ -207,23 +207,17 @@ export async function sendMad(session: MadSession, options: SendOptions): Promis
     };
   }
 
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: options.count }, () => session.exchange(key, address, mad, { tid })),
+  const { replies, reasons } = await exchangeAll(session, options.count, () =>
+    session.exchange(key, address, mad, { tid }),
   );
-  const replies = outcomes.flatMap((outcome): Reply[] =>
-    outcome.status === 'fulfilled' ? [outcome.value] : [],
-  );
-  const reasons = outcomes.flatMap((outcome): unknown[] =>
-    outcome.status === 'rejected' ? [outcome.reason] : [],
-  );
-  const fatal = reasons.find((reason) => !(reason instanceof NoReplyError));
+  const fatal = reasons.find(isFatal);
   if (fatal !== undefined) throw requestFailed(session.title, what, target, fatal);
   const last = replies.at(-1);
   const failure = verdict(session, what, options, replies, reasons);
   return {
     ...base,
     error: failure?.toJSON() ?? null,
-    sent: options.count,
+    sent: replies.length + reasons.length,
     received: replies.length,
     header: last ? receivedHeaderJson(last) : null,
     reply: last ? describeMad(last.mad) : null,
@@ -231,6 +225,41 @@ export async function sendMad(session: MadSession, options: SendOptions): Promis
     attempts: last?.attempts ?? null,
   };
 }
+
+/** As many in a row lost, and nobody is there: what is left would be lost as well. */
+const HOPELESS = 16;
+
+/** Does an exchange so often, as many at a time as the window has room for. */
+async function exchangeAll(
+  session: MadSession,
+  count: number,
+  exchange: () => Promise<Reply>,
+): Promise<{ replies: Reply[]; reasons: unknown[] }> {
+  const replies: Reply[] = [];
+  const reasons: unknown[] = [];
+  let started = 0;
+  let lostInARow = 0;
+  let isLost = false;
+  const { window } = session.options;
+  const isHopeless = (): boolean => isLost || lostInARow >= Math.max(HOPELESS, window);
+  const work = async (): Promise<void> => {
+    while (started < count && !isHopeless()) {
+      started++;
+      try {
+        replies.push(await exchange());
+        lostInARow = 0;
+      } catch (error) {
+        reasons.push(error);
+        lostInARow++;
+        isLost ||= isFatal(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(count, window) }, work));
+  return { replies, reasons };
+}
+
+const isFatal = (reason: unknown): boolean => !(reason instanceof NoReplyError);
 
 function verdict(
   session: MadSession,
