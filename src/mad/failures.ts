@@ -17,7 +17,23 @@ import { DeadlineError } from '../waiting/deadline.ts';
 import { NoReplyError } from './engine.ts';
 import { type Target, targetText } from './target.ts';
 
-const { EACCES, EPERM, ENOENT, EINVAL, EOPNOTSUPP, ENXIO, ENODEV, EPROTONOSUPPORT, EIO } = constants.errno;
+const {
+  EACCES,
+  EPERM,
+  ENOENT,
+  EINVAL,
+  EOPNOTSUPP,
+  ENXIO,
+  ENODEV,
+  EPROTONOSUPPORT,
+  EIO,
+  EPIPE,
+  ECONNREFUSED,
+  ENOTCONN,
+} = constants.errno;
+
+/** What a port that has gone leaves; a simulated one whose server has ended refuses the connection. */
+const GONE = new Set([EIO, ENXIO, ENODEV, EPIPE, ECONNREFUSED, ENOTCONN]);
 
 export const TRY_THE_LAB =
   'without InfiniBand hardware, try: rdmatool lab run ib -- rdmatool mad get NodeInfo 0,1';
@@ -155,7 +171,7 @@ export function requestFailed(title: string, what: string, target: Target | null
   }
   if (error instanceof NativeCallError) {
     const { errno } = error;
-    const isGone = errno === EIO || errno === ENXIO || errno === ENODEV;
+    const isGone = GONE.has(errno);
     return new Failure(
       isGone ? 'DEVICE_GONE' : 'SEND_FAILED',
       isGone
