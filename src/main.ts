@@ -79,7 +79,7 @@ async function runCommand(argv: readonly string[], streams: Streams, messages: s
  * one.
  */
 async function interruptible(spec: CommandSpec, work: Promise<number>): Promise<number> {
-  if (spec.commandAfterDashes) return work;
+  if (spec.commandAfterDashes || spec.endsItself) return work;
   let interrupt = (): void => {};
   const interruption = new Promise<never>((_, reject) => {
     interrupt = () => reject(new Failure('INTERRUPTED', 'interrupted', ''));

@@ -20,6 +20,7 @@ export const labUpCommand = defineCommand({
     { command: 'rdmatool lab down ib', does: 'ended' },
   ],
   seeAlso: ['rdmatool-lab-run(1)', 'rdmatool-lab-down(1)'],
+  endsItself: true,
   async run({ args, options, context }) {
     const [lab] = args;
     if (lab !== 'ib') throw new UsageError(`lab up: there is no lab '${lab}' that stays up; there is ib`);

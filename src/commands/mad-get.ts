@@ -66,6 +66,7 @@ export const madGetCommand = defineCommand({
   ],
   seeAlso: ['rdmatool-mad-table(1)', 'rdmatool-mad-send(1)', 'smpquery(8)', 'perfquery(8)', 'sminfo(8)'],
   failed: (error) => failedDocument(error),
+  endsItself: true,
   async run({ args, options, context }) {
     const [attribute = '', targetArgument] = args;
     if (options.allPorts && (options.portNum !== null || options.mod !== null)) {

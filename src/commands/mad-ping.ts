@@ -35,6 +35,7 @@ export const madPingCommand = defineCommand({
     replies: [],
     rtt: null,
   }),
+  endsItself: true,
   async run({ args, options, context }) {
     const target = await targetOf(args[0] ?? '');
     const { withSession } = await import('../mad/open.ts');

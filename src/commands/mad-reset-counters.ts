@@ -38,6 +38,7 @@ export const madResetCountersCommand = defineCommand({
     target: null,
     ports: [],
   }),
+  endsItself: true,
   async run({ args, options, context }) {
     requireWrite(options.write, 'mad reset-counters');
     if (options.allPorts && options.portNum !== null) {

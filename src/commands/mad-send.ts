@@ -121,6 +121,7 @@ export const madSendCommand = defineCommand({
     rtt: null,
     attempts: null,
   }),
+  endsItself: true,
   async run({ args, options, context }) {
     const [attribute = '', targetArgument = '', ...fields] = args;
     const { needsWrite, sendMad } = await import('../mad/send.ts');

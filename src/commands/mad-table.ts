@@ -54,6 +54,7 @@ export const madTableCommand = defineCommand({
     rtt_ms: null,
     attempts: null,
   }),
+  endsItself: true,
   async run({ args, options, context }) {
     const [record = '', ...selection] = args;
     const { withSession } = await import('../mad/open.ts');

@@ -142,6 +142,8 @@ export interface CommandSpec<O extends OptionSpecs = OptionSpecs> {
   readonly commandAfterDashes?: boolean;
   /** What `--json` prints when the command fails before it has a result. */
   readonly failed?: (error: FailureJson) => ResultDocument;
+  /** The command ends itself on Ctrl-C, for it has something to put back first. */
+  readonly endsItself?: boolean;
   /** Returns the exit status. */
   run(invocation: Invocation<O>): Promise<number>;
 }

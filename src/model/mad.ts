@@ -1,7 +1,7 @@
 /** The results of the commands `mad …`. */
 import Type from 'typebox';
 import { ibUserMadHdr } from '../abi/umad.ts';
-import { ATTRIBUTES } from '../datagram/attributes.ts';
+import { ATTRIBUTES, type Attribute, componentBits } from '../datagram/attributes.ts';
 import { directedSmp, lidSmp, rmppHeader, saHeader, vendorHeader } from '../datagram/headers.ts';
 import { headerLayout } from '../datagram/message.ts';
 import type { Json } from '../layout/codec.ts';
@@ -25,30 +25,38 @@ export const MadStatus = exact({
 });
 export type MadStatus = Type.Static<typeof MadStatus>;
 
+const envelopeSections = {
+  status: MadStatus,
+  smp: nullable(ofLayout(lidSmp)),
+  dr_smp: nullable(ofLayout(directedSmp)),
+  rmpp: nullable(ofLayout(rmppHeader)),
+  sa: nullable(ofLayout(saHeader)),
+  vendor: nullable(ofLayout(vendorHeader)),
+};
+
 /** A decoded datagram, its data aside. */
-export const MadEnvelope = Type.Intersect([
-  Type.Unsafe<ReturnType<typeof headerLayout.toJson>>(
-    Type.Object(
-      Object.fromEntries(
-        headerLayout.members.map(({ name, codec }) => [name, Type.Unsafe(describedSchema(codec))]),
-      ),
+export const MadEnvelope = Type.Unsafe<
+  ReturnType<typeof headerLayout.toJson> & Type.Static<Type.TObject<typeof envelopeSections>>
+>(
+  exact({
+    ...Object.fromEntries(
+      headerLayout.members.map(({ name, codec }) => [name, Type.Unsafe(describedSchema(codec))]),
     ),
-  ),
-  Type.Object({
-    status: MadStatus,
-    smp: nullable(ofLayout(lidSmp)),
-    dr_smp: nullable(ofLayout(directedSmp)),
-    rmpp: nullable(ofLayout(rmppHeader)),
-    sa: nullable(ofLayout(saHeader)),
-    vendor: nullable(ofLayout(vendorHeader)),
+    ...envelopeSections,
   }),
-]);
+);
 export type MadEnvelope = Type.Static<typeof MadEnvelope>;
 
 /** The values of one attribute: the schema of each is among the alternatives, by title. */
-export const AttributeFields = Type.Unsafe<{ readonly [field: string]: Json }>({
-  anyOf: ATTRIBUTES.map(({ layout }) => layout.schema()),
-});
+const fieldsAmong = (attributes: readonly Attribute[]) =>
+  Type.Unsafe<{ readonly [field: string]: Json }>({ anyOf: attributes.map(({ layout }) => layout.schema()) });
+const isRecord = (attribute: Attribute): boolean => componentBits(attribute) !== null;
+
+export const AttributeFields = fieldsAmong(ATTRIBUTES);
+const RecordFields = fieldsAmong(ATTRIBUTES.filter(isRecord));
+const NodeFields = fieldsAmong(
+  ATTRIBUTES.filter(({ family }) => family !== 'administration' && family !== 'communication'),
+);
 export type AttributeFields = Type.Static<typeof AttributeFields>;
 
 /** Where a request went, as it was asked for; `lid` is also what a GUID or GID was resolved to. */
@@ -63,7 +71,7 @@ export type MadTarget = Type.Static<typeof MadTarget>;
 const answer = {
   header: nullable(ofLayout(receivedHeader)),
   mad: nullable(MadEnvelope),
-  fields: nullable(AttributeFields),
+  fields: nullable(NodeFields),
   rtt_ms: nullable(Type.Number({ description: 'From the last attempt to its answer, ms' })),
   attempts: nullable(Type.Integer()),
 };
@@ -114,7 +122,7 @@ export const MadTableResult = exact(
     ),
     header: answer.header,
     mad: answer.mad,
-    records: Type.Array(AttributeFields),
+    records: Type.Array(RecordFields),
     records_held: nullable(
       Type.Integer({
         description:
@@ -212,3 +220,6 @@ export const MadDecodeResult = exact(
   { title: 'rdmatool mad decode' },
 );
 export type MadDecodeResult = Type.Static<typeof MadDecodeResult>;
+
+/** What `mad get` prints, of one port or of all. */
+export const MadGetDocument = Type.Union([MadGetResult, MadGetPortsResult]);

@@ -2,8 +2,7 @@ import type { JsonSchema } from '../layout/codec.ts';
 import { ListResult } from './list.ts';
 import {
   MadDecodeResult,
-  MadGetPortsResult,
-  MadGetResult,
+  MadGetDocument,
   MadPingResult,
   MadResetResult,
   MadSendResult,
@@ -16,12 +15,11 @@ import { SchemaResult } from './schema.ts';
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'query-device': QueryDeviceResult as object as JsonSchema,
   list: ListResult as object as JsonSchema,
-  schema: SchemaResult as object as JsonSchema,
-  'mad-get': MadGetResult as object as JsonSchema,
-  'mad-get-ports': MadGetPortsResult as object as JsonSchema,
+  'mad-get': MadGetDocument as object as JsonSchema,
   'mad-table': MadTableResult as object as JsonSchema,
   'mad-ping': MadPingResult as object as JsonSchema,
   'mad-reset-counters': MadResetResult as object as JsonSchema,
   'mad-send': MadSendResult as object as JsonSchema,
   'mad-decode': MadDecodeResult as object as JsonSchema,
+  schema: SchemaResult as object as JsonSchema,
 };

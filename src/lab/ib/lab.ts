@@ -284,15 +284,29 @@ export async function upIbLab(options: IbLabOptions): Promise<string> {
     forgetLab(environment);
   }
   const directory = makeLabDirectory(environment);
+  const watch = new SignalWatch();
+  const abort = new AbortController();
+  watch.forward = () => abort.abort();
   try {
     linkRdmatool(directory);
-    const running = await startFabric({ fabric, partitions, directory, programs, environment, tied: false });
+    const running = await startFabric({
+      fabric,
+      partitions,
+      directory,
+      programs,
+      environment,
+      tied: false,
+      abort: abort.signal,
+    });
     rememberLab(environment, { running, fabric });
     for (const command of commands) tellSimulator(running, command);
     return describe(fabric);
   } catch (error) {
     forgetLab(environment);
+    if (abort.signal.aborted) throw new LabError('interrupted', 'lab ib: interrupted', null, 130);
     throw error;
+  } finally {
+    watch.close();
   }
 }
 

@@ -36,7 +36,7 @@ const ajv = new Ajv2020({ strict: false, allowUnionTypes: true });
 const checks = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [name, ajv.compile(schema)]));
 function expectValid(document: Record<string, unknown>): void {
   const name = /^rdmatool\/(.+)\/\d+$/.exec(String(document['schema']))?.[1] ?? '';
-  const check = checks.get(name);
+  const check = checks.get(name.replace(/-ports$/, ''));
   expect(check?.(document), `${name}: ${JSON.stringify(check?.errors?.slice(0, 3))}`).toBe(true);
 }
 
