@@ -58,8 +58,8 @@ async function runCommand(argv: readonly string[], streams: Streams, messages: s
     // A program that a command runs is to find its environment as the user made it.
     if (!spec.commandAfterDashes) reserveThreads();
     const work = spec.run({ args, options, context });
-    // A command that runs another program leaves Ctrl-C to that one.
-    status = await (spec.commandAfterDashes ? work : interruption.orResult(work));
+    // A command that runs another program leaves Ctrl-C to that one; some take it themselves.
+    status = await (spec.commandAfterDashes || spec.endsItself ? work : interruption.orResult(work));
   });
   let help = '';
   for (const command of [program, ...program.commands, ...program.commands.flatMap((sub) => sub.commands)]) {
@@ -82,22 +82,25 @@ async function runCommand(argv: readonly string[], streams: Streams, messages: s
 }
 
 function createContext(streams: Streams, json: boolean, color: ColorMode): Omit<Context, 'interruption'> {
+  const fail = (error: FailureJson | null): number => {
+    if (error === null) return ExitStatus.DONE;
+    sayFailure(streams, error);
+    return FAILURES[error.code];
+  };
+  const show =
+    (toJson: (value: object) => string): Context['conclude'] =>
+    async (document, view) => {
+      await streams.data(json ? toJson(document) : await render(await view()));
+      return fail(document.error);
+    };
   return {
     streams,
     json,
     color,
     emit: (object, line) => streams.data(json ? jsonLine(object) : `${line}\n`),
-    fail(error) {
-      if (error === null) return ExitStatus.DONE;
-      sayFailure(streams, error);
-      return FAILURES[error.code];
-    },
-    async conclude(document, view) {
-      await streams.data(json ? jsonDocument(document) : await render(await view()));
-      if (document.error === null) return ExitStatus.DONE;
-      sayFailure(streams, document.error);
-      return FAILURES[document.error.code];
-    },
+    fail,
+    conclude: show(jsonDocument),
+    event: show(jsonLine),
   };
 
   async function render(blocks: Awaited<ReturnType<Parameters<Context['conclude']>[1]>>): Promise<string> {

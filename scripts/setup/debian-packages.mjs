@@ -41,6 +41,43 @@ export const PACKAGES = [
     why: 'rping and others, which the roce lab is tested with',
   },
   {
+    tier: 'labs',
+    name: 'ibsim-utils',
+    proof: '/usr/bin/ibsim',
+    why: 'plays the InfiniBand fabric of the ib lab',
+  },
+  { tier: 'labs', name: 'opensm', proof: '/usr/sbin/opensm', why: 'manages the fabric of the ib lab' },
+  {
+    tier: 'labs',
+    name: 'infiniband-diags',
+    proof: '/usr/sbin/smpquery',
+    why: 'smpquery, perfquery and saquery, which answers of the fabric are compared with',
+  },
+  {
+    tier: 'labs',
+    name: 'libibmad-dev',
+    proof: '/usr/include/infiniband/mad.h',
+    why: 'an independent decoder of management datagrams, for the tests of ours',
+  },
+  {
+    tier: 'labs',
+    name: 'libibumad-dev',
+    proof: '/usr/include/infiniband/umad.h',
+    why: 'the headers of libibumad that the layout tests compile against',
+  },
+  {
+    tier: 'labs',
+    name: 'libopensm-dev',
+    proof: '/usr/include/infiniband/iba/ib_types.h',
+    why: 'structures of subnet administration records, for the tests of ours',
+  },
+  {
+    tier: 'labs',
+    name: 'tshark',
+    proof: '/usr/bin/tshark',
+    why: 'an independent decoder of connection messages, for the tests of ours',
+  },
+  {
     tier: 'long',
     name: 'debootstrap',
     proof: '/usr/sbin/debootstrap',

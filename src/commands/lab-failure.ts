@@ -4,6 +4,7 @@ import { LabError } from '../lab/error.ts';
 const CODES: Readonly<Record<string, FailureCode>> = {
   no_package: 'NO_PACKAGE',
   unsupported: 'UNSUPPORTED_PLATFORM',
+  interrupted: 'INTERRUPTED',
 };
 
 const BY_EXIT: Readonly<Record<number, FailureCode>> = {

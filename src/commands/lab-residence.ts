@@ -54,7 +54,7 @@ const stateOf = (status: LabStatus): LabState => ({
   state: status.state,
   machine: 'machine' in status ? status.machine : null,
   process:
-    'process' in status
+    'process' in status && status.process !== null
       ? { pid: status.process.pid, memory_bytes: String(status.process.memoryBytes) }
       : null,
   death: 'death' in status ? { reason: status.death.reason, console: [...status.death.console] } : null,

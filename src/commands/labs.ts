@@ -1,10 +1,11 @@
 import { efaLab } from './lab-efa.ts';
+import { ibLab } from './lab-ib.ts';
 import type { LabKind } from './lab-kind.ts';
 import { roceLab } from './lab-roce.ts';
 import { UsageError } from './spec.ts';
 
 /** Every lab, in the order of the help. */
-export const LABS: readonly LabKind[] = [efaLab, roceLab];
+export const LABS: readonly LabKind[] = [efaLab, ibLab, roceLab];
 
 /** The labs that can stay up. */
 export const RESIDENT_LABS = LABS.filter((kind) => kind.residence !== undefined);

@@ -146,6 +146,8 @@ export interface Context {
    * set up is taken down. A second one ends the process.
    */
   interruption(): AbortSignal;
+  /** As conclude, for one of a stream of results: JSON on one line. */
+  event(document: ResultDocument, view: () => Promise<readonly Block[]>): Promise<number>;
 }
 
 /** A result: `error` is null exactly when all that was asked for was done. */
@@ -172,6 +174,8 @@ export interface CommandSpec<O extends OptionSpecs = OptionSpecs> {
   readonly commandAfterDashes?: boolean;
   /** What `--json` prints when the command fails before it has a result. */
   readonly failed?: (error: FailureJson) => ResultDocument;
+  /** The command ends itself on Ctrl-C, for it has something to put back first. */
+  readonly endsItself?: boolean;
   /** Returns the exit status. */
   run(invocation: Invocation<O>): Promise<number>;
 }

@@ -14,6 +14,13 @@ export const PACKAGES = {
     arch: 'rdma-core',
     alpine: 'rdma-core',
   },
+  libibumad: {
+    debian: 'libibumad3',
+    redhat: 'libibumad',
+    suse: 'libibumad3',
+    arch: 'rdma-core',
+    alpine: 'rdma-core',
+  },
   providers: {
     debian: 'ibverbs-providers',
     redhat: 'libibverbs',

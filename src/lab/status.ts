@@ -1,11 +1,12 @@
 /** How a lab that can stay up is. */
 export type LabStatus = { readonly name: string } & (
   | { readonly state: 'down' | 'starting' }
-  | { readonly state: 'up'; readonly machine: LabMachine; readonly process: LabProcess }
+  | { readonly state: 'up'; readonly machine: LabMachine | null; readonly process: LabProcess | null }
   /** It was up, and has ended without being asked to. */
-  | { readonly state: 'died'; readonly machine: LabMachine; readonly death: LabDeath }
+  | { readonly state: 'died'; readonly machine: LabMachine | null; readonly death: LabDeath }
 );
 
+/** Of a lab that is a machine of its own. */
 export interface LabMachine {
   /** The release of its kernel. */
   readonly kernel: string;

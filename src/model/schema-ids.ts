@@ -11,4 +11,11 @@ export const SCHEMA_IDS = {
   cmListen: 'rdmatool/cm-listen/1',
   cmInitQpAttr: 'rdmatool/cm-init-qp-attr/1',
   cmGetaddrinfo: 'rdmatool/cm-getaddrinfo/1',
+  madGet: 'rdmatool/mad-get/1',
+  madGetPorts: 'rdmatool/mad-get-ports/1',
+  madTable: 'rdmatool/mad-table/1',
+  madPing: 'rdmatool/mad-ping/1',
+  madReset: 'rdmatool/mad-reset-counters/1',
+  madSend: 'rdmatool/mad-send/1',
+  madDecode: 'rdmatool/mad-decode/1',
 } as const;

@@ -10,6 +10,14 @@ import {
 } from './cm.ts';
 import { LabStatusResult } from './lab-status.ts';
 import { ListResult } from './list.ts';
+import {
+  MadDecodeResult,
+  MadGetDocument,
+  MadPingResult,
+  MadResetResult,
+  MadSendResult,
+  MadTableResult,
+} from './mad.ts';
 import { QueryDeviceResult } from './query-device.ts';
 import { SchemaResult } from './schema.ts';
 
@@ -18,6 +26,12 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'query-device': QueryDeviceResult as object as JsonSchema,
   list: ListResult as object as JsonSchema,
   'lab-status': LabStatusResult as object as JsonSchema,
+  'mad-get': MadGetDocument as object as JsonSchema,
+  'mad-table': MadTableResult as object as JsonSchema,
+  'mad-ping': MadPingResult as object as JsonSchema,
+  'mad-reset-counters': MadResetResult as object as JsonSchema,
+  'mad-send': MadSendResult as object as JsonSchema,
+  'mad-decode': MadDecodeResult as object as JsonSchema,
   schema: SchemaResult as object as JsonSchema,
   'cm-create-id': CmCreateIdResult as object as JsonSchema,
   'cm-bind': CmBindResult as object as JsonSchema,

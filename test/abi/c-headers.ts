@@ -1,6 +1,6 @@
 /**
  * Declared layouts and codes against C headers: generates C programs, compiles and runs them. Needs a C
- * compiler (`cc`, or the one that CC names) and the headers of libibverbs and of the kernel.
+ * compiler (`cc`, or the one that CC names) and the headers of libibverbs, libibumad and the kernel.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -20,6 +20,7 @@ const HEADERS = [
   'rdma/rdma_user_ioctl_cmds.h',
   'rdma/ib_user_ioctl_cmds.h',
   'rdma/ib_user_ioctl_verbs.h',
+  'rdma/ib_user_mad.h',
   'rdma/ib_user_verbs.h',
   'rdma/efa-abi.h',
 ] as const;
@@ -30,7 +31,13 @@ const INTEGER_TYPE = `#define INTEGER_TYPE(x) _Generic((x), \\
 	long: "s64", long long: "s64", unsigned long: "u64", unsigned long long: "u64", default: "other")`;
 
 const INCLUDES = ['endian.h', 'netinet/in.h', 'stddef.h', 'stdint.h', 'stdio.h', 'string.h', ...HEADERS];
-const PREAMBLE = `${INCLUDES.map((header) => `#include <${header}>`).join('\n')}\n${INTEGER_TYPE}\n`;
+/** libibumad has a structure of its own under a name of the kernel's. */
+const LIBIBUMAD = `#define ib_user_mad libibumad_user_mad
+#include <infiniband/umad.h>
+#undef ib_user_mad`;
+const PREAMBLE = [...INCLUDES.map((header) => `#include <${header}>`), LIBIBUMAD, INTEGER_TYPE, ''].join(
+  '\n',
+);
 
 /** Where a member lies, its size, and its type where it is an integer. */
 export interface CMember {

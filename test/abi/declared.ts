@@ -4,6 +4,7 @@ import * as efadv from '../../src/abi/efadv.ts';
 import * as rdmacm from '../../src/abi/rdmacm.ts';
 import * as rdmacmCodes from '../../src/abi/rdmacm-codes.ts';
 import * as sockaddr from '../../src/abi/sockaddr.ts';
+import * as umad from '../../src/abi/umad.ts';
 import * as uverbs from '../../src/abi/uverbs.ts';
 import * as verbs from '../../src/abi/verbs.ts';
 import * as verbsCodes from '../../src/abi/verbs-codes.ts';
@@ -22,6 +23,7 @@ const exported = [
   efadv,
   uverbs,
   efaKernel,
+  umad,
 ].flatMap((module) => Object.values<unknown>(module));
 
 const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null;
@@ -88,6 +90,7 @@ export function declaredConstants(): [string, bigint][] {
       [`RDMA_OPTION_${key.slice(0, 2)}`, BigInt(level)],
       [`RDMA_OPTION_${key}`, BigInt(name)],
     ]),
+    ...named(umad.UmadIoctl, (key) => `IB_USER_MAD_${key}`),
     ...named(uverbs.UverbsObject, (key) => `UVERBS_OBJECT_${key}`),
     ...named(uverbs.UverbsDeviceMethod, (key) => `UVERBS_METHOD_${key}`),
     ...named(uverbs.UverbsAttr, (key) => `UVERBS_ATTR_${key}`),

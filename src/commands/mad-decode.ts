@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { Failure } from '../explain/failure.ts';
+import { SCHEMA_IDS } from '../model/schema-ids.ts';
+import { choice, defineCommand, text } from './spec.ts';
+
+export const madDecodeCommand = defineCommand({
+  path: ['mad', 'decode'],
+  summary: 'Decode a management datagram from hexadecimal digits, without any device',
+  arguments: [
+    { usage: '[hex...]', description: 'the bytes; from stdin if neither they nor --file are given' },
+  ],
+  options: {
+    file: text('--file <file>', 'a file of the bytes themselves'),
+    userHeader: choice(
+      '--user-header <kind>',
+      'header of the umad device before it: of 64 bytes (new), of 56 (old), none, or by the length (auto)',
+      ['auto', 'none', 'new', 'old'],
+      'auto',
+    ),
+  },
+  details: [
+    'Shows the header of the umad device if there is one, the header of the datagram, the section of its class, and the fields of its attribute where that is known. It needs no device and no library.',
+    'Ends with 2 where the bytes are too few for what they say they are.',
+  ],
+  examples: [
+    {
+      command:
+        'rdmatool mad decode 01 01 01 01 0000 0000 00000000 00000001 0011 0000 00000000 $(printf "%0464d" 0)',
+      does: 'a Get NodeInfo',
+    },
+    {
+      command:
+        'rdmatool lab run ib -- rdmatool mad send NodeInfo 1 --json | jq -r .reply.hex | rdmatool mad decode',
+      does: 'what has been received before',
+    },
+  ],
+  seeAlso: ['rdmatool-mad-send(1)'],
+  failed: (error) => ({ schema: SCHEMA_IDS.madDecode, error, header: null, mad: null }),
+  async run({ args, options, context }) {
+    const { decodeBytes, decodeText } = await import('../mad/decode.ts');
+    const header = options.userHeader;
+    const result =
+      options.file !== null
+        ? decodeBytes(read(options.file), header)
+        : decodeText(args.length > 0 ? args.join(' ') : Buffer.from(read(0)).toString('utf8'), header);
+    return context.conclude(result, async () =>
+      (await import('../views/mad-message.ts')).madDecodeView(result),
+    );
+  },
+});
+
+function read(source: string | number): Uint8Array {
+  try {
+    return readFileSync(source);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failure('USAGE', `the bytes cannot be read: ${reason}`, 'check the path', { cause: error });
+  }
+}

@@ -1,0 +1,128 @@
+import { ExitStatus, Failure, type FailureJson } from '../explain/failure.ts';
+import type { MadGetResult } from '../model/mad.ts';
+import { SCHEMA_IDS } from '../model/schema-ids.ts';
+import { repeatUntil } from '../waiting/repeat.ts';
+import {
+  CLASS_OPTION,
+  IN_LAB,
+  KEY_OPTION,
+  PORT_OPTIONS,
+  sessionOptions,
+  TARGET_ARGUMENT,
+  targetOf,
+  wholeNumber,
+} from './mad-options.ts';
+import { defineCommand, flag, positiveInteger, UsageError } from './spec.ts';
+
+export const madGetCommand = defineCommand({
+  path: ['mad', 'get'],
+  summary: 'Ask a node for an attribute: NodeInfo, PortInfo, PortCounters and others',
+  arguments: [
+    { usage: '<attribute>', description: 'what to ask for; any spelling of upper and lower case' },
+    { usage: '[target]', description: `${TARGET_ARGUMENT}; local if not given` },
+  ],
+  options: {
+    ...PORT_OPTIONS,
+    keyFile: KEY_OPTION,
+    class: CLASS_OPTION,
+    portNum: wholeNumber('--port-num <N>', 'port of the node; of a host its own if not given', 255),
+    allPorts: flag('--all-ports', 'every port of the node'),
+    block: wholeNumber('--block <N>', 'block of a table', 0xffff),
+    inPort: wholeNumber('--in-port <N>', 'SLtoVLMappingTable: port of a switch that packets come in by', 255),
+    mod: wholeNumber(
+      '--mod <number>',
+      'the attribute modifier, instead of what those options make of it',
+      0xffffffff,
+    ),
+    watch: positiveInteger('--watch <seconds>', 'ask again and again, so far apart, until interrupted'),
+  },
+  details: [
+    'Sends a Get and shows the answer field by field, under the names of the IBTA. Along a directed path it works before a subnet manager has been there. GUIDs and GIDs are looked up by the subnet administration.',
+    'With --json the header that came with the answer, the header of the datagram, the fields and the round-trip time are in one document; with --watch one document a line.',
+    'Ends with 1 where the node answers with a status other than 0, with 75 where nobody answers.',
+  ],
+  async reference() {
+    const { ATTRIBUTES } = await import('../datagram/attributes.ts');
+    return [
+      {
+        title: 'Attributes',
+        rows: ATTRIBUTES.filter(
+          ({ family }) => family !== 'administration' && family !== 'communication',
+        ).map(({ name, family, meaning }) => [
+          name,
+          `${meaning}${family === 'general' ? ` (--class${name === 'Notice' ? '' : ', PERF if not given'})` : ''}`,
+        ]),
+      },
+    ];
+  },
+  examples: [
+    { command: `${IN_LAB} mad get NodeInfo 0,1`, does: 'what is behind the cable' },
+    { command: `${IN_LAB} mad get PortInfo 2 --port-num 1`, does: 'port 1 of the switch, by its LID' },
+    { command: `${IN_LAB} mad get PortCounters 2 --all-ports`, does: 'the counters of all its ports' },
+    {
+      command: `${IN_LAB} mad get PortInfo --json | jq -r .fields.port_state.name`,
+      does: 'the state of the own port, for a script',
+    },
+  ],
+  seeAlso: ['rdmatool-mad-table(1)', 'rdmatool-mad-send(1)', 'smpquery(8)', 'perfquery(8)', 'sminfo(8)'],
+  failed: (error) => failedDocument(error),
+  endsItself: true,
+  async run({ args, options, context }) {
+    const [attribute = '', targetArgument] = args;
+    if (options.allPorts && (options.portNum !== null || options.mod !== null)) {
+      throw new UsageError('mad get: --all-ports goes without --port-num and --mod');
+    }
+    const target = targetArgument === undefined ? null : await targetOf(targetArgument);
+    const { getAllPorts, getAttribute } = await import('../mad/get.ts');
+    const { withSession } = await import('../mad/open.ts');
+    const question = {
+      attribute,
+      target,
+      mgmtClass: options.class,
+      modifier: options.mod,
+      portNum: options.portNum,
+      inPort: options.inPort,
+      block: options.block,
+    };
+    const views = (): Promise<typeof import('../views/mad-get.ts')> => import('../views/mad-get.ts');
+    return withSession(await sessionOptions(options), async (session, signal) => {
+      const once = async (time: string | null, show: typeof context.conclude): Promise<number> => {
+        if (options.allPorts) {
+          const result = { ...(await getAllPorts(session, question)), time };
+          return show(result, async () => (await views()).madGetPortsView(result));
+        }
+        const result = { ...(await getAttribute(session, question)), time };
+        return show(result, async () => (await views()).madGetView(result));
+      };
+      if (options.watch === null) return once(null, context.conclude);
+      await repeatUntil(signal, options.watch * 1000, async () => {
+        const time = new Date().toISOString();
+        try {
+          await once(time, context.event);
+        } catch (error) {
+          // A lost answer must not end the watch.
+          if (!(error instanceof Failure) || signal.aborted || error.code !== 'TIMED_OUT') throw error;
+          const lost: MadGetResult = { ...failedDocument(error.toJSON()), time };
+          await context.event(lost, async () => []);
+        }
+      });
+      return ExitStatus.INTERRUPTED;
+    });
+  },
+});
+
+const failedDocument = (error: FailureJson): MadGetResult => ({
+  schema: SCHEMA_IDS.madGet,
+  error,
+  time: null,
+  device: null,
+  port: null,
+  attribute: null,
+  target: null,
+  port_num: null,
+  header: null,
+  mad: null,
+  fields: null,
+  rtt_ms: null,
+  attempts: null,
+});

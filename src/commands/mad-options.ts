@@ -1,0 +1,133 @@
+/** Options and values that the mad commands share. */
+import { readFileSync } from 'node:fs';
+import { MgmtClass } from '../datagram/codes.ts';
+import { Failure } from '../explain/failure.ts';
+import type { SessionOptions } from '../mad/session.ts';
+import type { Target } from '../mad/target.ts';
+import { flag, type OptionSpec, positiveInteger, text, UsageError } from './spec.ts';
+
+/** A whole number, decimal or 0x…, of at most `most`. */
+export function wholeNumber(flags: string, description: string, most: number): OptionSpec<number | null> {
+  return {
+    flags,
+    description,
+    initial: null,
+    parse(value) {
+      const number = Number(value);
+      if (!/^(\d+|0x[0-9a-f]+)$/i.test(value) || number > most) {
+        throw new UsageError(`${flags}: '${value}' is not a whole number up to ${most}`);
+      }
+      return number;
+    },
+  };
+}
+
+/** An unsigned number of up to `width` bits, decimal or 0x…, as a bigint. */
+export function hexText(flags: string, description: string, width: number): OptionSpec<bigint | null> {
+  return {
+    flags,
+    description,
+    initial: null,
+    parse(value) {
+      if (!/^(\d+|0x[0-9a-f]+)$/i.test(value) || BigInt(value) >> BigInt(width) !== 0n) {
+        throw new UsageError(`${flags}: '${value}' is not a number of ${width} bits`);
+      }
+      return BigInt(value);
+    },
+  };
+}
+
+export const WRITE_FLAG = flag('--write', 'allow what can change the fabric');
+
+/** Throws UsageError unless the user has said that the fabric may be changed. */
+export function requireWrite(given: boolean, what: string): void {
+  if (!given) throw new UsageError(`${what} can change the fabric: say --write to allow it`);
+}
+
+/** A management class by name or number. */
+export const CLASS_OPTION: OptionSpec<number | null> = {
+  flags: '--class <class>',
+  description: 'management class, by name (PERF) or number (0x04)',
+  initial: null,
+  parse(value) {
+    const known = MgmtClass.entries.find(([name]) => name.toLowerCase() === value.toLowerCase());
+    if (known) return known[1];
+    const number = Number(value);
+    if (!/^(\d+|0x[0-9a-f]+)$/i.test(value) || number > 0xff || number === 0) {
+      const names = MgmtClass.entries.map(([name]) => name).join(', ');
+      throw new UsageError(`--class: there is no class '${value}'; known: ${names}, or a number up to 0xff`);
+    }
+    return number;
+  },
+};
+
+export const PORT_OPTIONS = {
+  ibDev: text('-d, --ib-dev <name>', 'device to send from; the first with an active port if not given'),
+  ibPort: positiveInteger('-i, --ib-port <N>', 'port to send from'),
+  timeout: positiveInteger('--timeout <ms>', 'wait so long for an answer, each time; 1000 if not given'),
+  retries: wholeNumber('--retries <N>', 'send again so often when no answer comes; 3 if not given', 1000),
+} as const;
+
+interface PortOptions {
+  readonly ibDev: string | null;
+  readonly ibPort: number | null;
+  readonly timeout: number | null;
+  readonly retries: number | null;
+  readonly keyFile?: string | null;
+}
+
+/** The session that the options ask for. */
+export async function sessionOptions(options: PortOptions, window?: number | null): Promise<SessionOptions> {
+  const { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, DEFAULT_WINDOW } = await import('../mad/session.ts');
+  return {
+    device: options.ibDev,
+    port: options.ibPort,
+    timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS,
+    retries: options.retries ?? DEFAULT_RETRIES,
+    window: window ?? DEFAULT_WINDOW,
+    key: readKey(options.keyFile ?? null),
+  };
+}
+
+/** Throws Failure for what is no target. */
+export async function targetOf(argument: string): Promise<Target> {
+  const { parseTarget } = await import('../mad/target.ts');
+  const { usageFailure } = await import('../mad/failures.ts');
+  try {
+    return parseTarget(argument);
+  } catch (error) {
+    throw usageFailure(error);
+  }
+}
+
+export const TARGET_ARGUMENT =
+  'a LID (3), a directed path (0,1,3), a GUID (0x0002c90300001234), a GID (fe80::2:c903:0:1234), or local';
+
+/** Examples of a lab end with 0 on any machine. */
+export const IN_LAB = 'rdmatool lab run ib -- rdmatool';
+
+export const KEY_OPTION = text(
+  '--key-file <file>',
+  'M_Key or SM_Key, as 0x and digits in a file; or in RDMATOOL_MAD_KEY',
+);
+
+/** The bytes of a file. Throws Failure. */
+export function readBytes(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failure('USAGE', `the data cannot be read: ${reason}`, 'check the path', { cause: error });
+  }
+}
+
+/** A secret: never on the command line, where every user of the machine can read it. */
+export function readKey(file: string | null): bigint | null {
+  const words =
+    file === null ? process.env['RDMATOOL_MAD_KEY'] : Buffer.from(readBytes(file)).toString('utf8');
+  if (words === undefined) return null;
+  if (!/^0x[0-9a-f]{1,16}$/i.test(words.trim())) {
+    throw new UsageError('the key is 0x and up to 16 hexadecimal digits');
+  }
+  return BigInt(words.trim());
+}

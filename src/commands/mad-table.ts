@@ -1,0 +1,69 @@
+import { SCHEMA_IDS } from '../model/schema-ids.ts';
+import { IN_LAB, KEY_OPTION, PORT_OPTIONS, sessionOptions } from './mad-options.ts';
+import { defineCommand, flag } from './spec.ts';
+
+export const madTableCommand = defineCommand({
+  path: ['mad', 'table'],
+  summary: 'Ask the subnet administration for records: nodes, links, paths, multicast groups',
+  arguments: [
+    { usage: '<record>', description: 'which records; any spelling of upper and lower case' },
+    { usage: '[field=value...]', description: 'only those with these values' },
+  ],
+  options: {
+    ...PORT_OPTIONS,
+    keyFile: KEY_OPTION,
+    single: flag('--single', 'ask for the one record that fits (Get instead of GetTable)'),
+  },
+  details: [
+    'Sends a GetTable to the subnet administration, with the component mask of the fields that are given. Values are typed as they are shown: decimal or 0x, names of enumerations and flags, GIDs as IPv6 addresses, bytes in hexadecimal.',
+    'Where the answer announces more records than came, something on the way cuts long messages; it says so.',
+  ],
+  async reference() {
+    const { RECORDS } = await import('../mad/table.ts');
+    return [
+      {
+        title: 'Records',
+        rows: RECORDS.map(({ name, meaning, layout }) => [
+          name,
+          `${meaning}: ${layout.members.map((member) => member.name).join(', ')}`,
+        ]),
+      },
+    ];
+  },
+  examples: [
+    { command: `${IN_LAB} mad table NodeRecord lid=1`, does: 'the node of LID 1' },
+    { command: `${IN_LAB} mad table LinkRecord from_lid=2`, does: 'the links of the switch' },
+    { command: `${IN_LAB} mad table PathRecord slid=1 dlid=3 num_path=1 --single`, does: 'one path' },
+    {
+      command: `${IN_LAB} mad table NodeRecord --json | jq -r '.records[].node_description'`,
+      does: 'names, for a script',
+    },
+  ],
+  seeAlso: ['rdmatool-mad-get(1)', 'saquery(8)'],
+  failed: (error) => ({
+    schema: SCHEMA_IDS.madTable,
+    error,
+    device: null,
+    port: null,
+    record: null,
+    component_mask: null,
+    header: null,
+    mad: null,
+    records: [],
+    records_held: null,
+    rtt_ms: null,
+    attempts: null,
+  }),
+  endsItself: true,
+  async run({ args, options, context }) {
+    const [record = '', ...selection] = args;
+    const { withSession } = await import('../mad/open.ts');
+    const { getTable } = await import('../mad/table.ts');
+    return withSession(await sessionOptions(options), async (session) => {
+      const result = await getTable(session, { record, selection, single: options.single });
+      return context.conclude(result, async () =>
+        (await import('../views/mad-message.ts')).madTableView(result),
+      );
+    });
+  },
+});

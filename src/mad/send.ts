@@ -1,0 +1,289 @@
+/** Any datagram: `mad send`. */
+import { ATTRIBUTES, type Attribute, attributeOf, componentBits, familyOf } from '../datagram/attributes.ts';
+import { isVendor2, Method, READING_METHODS } from '../datagram/codes.ts';
+import { FieldValueError, parseHexBytes } from '../datagram/field.ts';
+import { classVersion, hasRmpp, isDirected, isSa, isSmp, MAD_SIZE } from '../datagram/headers.ts';
+import {
+  decodeMad,
+  encodeMad,
+  type FieldValues,
+  isResponse,
+  parseFields,
+  type Section,
+} from '../datagram/message.ts';
+import { Failure } from '../explain/failure.ts';
+import { LayoutError } from '../layout/error.ts';
+import type { MadSendResult } from '../model/mad.ts';
+import { SCHEMA_IDS } from '../model/schema-ids.ts';
+import { describeMad } from './decode.ts';
+import { type Address, GSI_QKEY, NoReplyError, type Reply } from './engine.ts';
+import {
+  classText,
+  methodText,
+  requestFailed,
+  statusFailure,
+  unknownAttribute,
+  usageFailure,
+} from './failures.ts';
+import { receivedHeaderJson, targetJson } from './results.ts';
+import { roundTrips } from './round-trips.ts';
+import { directedValues, type MadSession } from './session.ts';
+import type { Target } from './target.ts';
+
+export interface SendOptions {
+  readonly target: Target;
+  readonly mgmtClass: number;
+  readonly classVersion: number | null;
+  readonly method: number;
+  /** A name of the class, or a number. */
+  readonly attribute: string;
+  readonly modifier: number;
+  /** All 64 bits; the kernel puts its own into the upper half of a request's. */
+  readonly tid: bigint | null;
+  readonly sl: number;
+  readonly pathBits: number;
+  readonly qpn: number | null;
+  readonly qkey: number | null;
+  readonly pkeyIndex: number;
+  /** A global route header goes with it: its other fields. */
+  readonly grh: Omit<NonNullable<Address['grh']>, 'gid'> & { readonly gid: Uint8Array | null };
+  readonly withGrh: boolean;
+  /** Hexadecimal digits. */
+  readonly data: string | null;
+  /** Bytes of a file. */
+  readonly dataBytes: Uint8Array | null;
+  /** `field=value` of a known attribute. */
+  readonly fields: readonly string[];
+  readonly componentMask: bigint | null;
+  /** M_Key of a subnet datagram, SM_Key of an administration one. */
+  readonly key: bigint | null;
+  readonly oui: number | null;
+  readonly rmpp: boolean;
+  readonly count: number;
+}
+
+/** Whether the method changes something, or may: it needs --write. */
+export const needsWrite = (method: number): boolean => !READING_METHODS.has(method) && !isResponse(method);
+
+/** Methods that no answer belongs to: what a responder, a trap or a connection message sends. */
+const ANSWERED = new Set(
+  (['Get', 'Set', 'GetTable', 'GetMulti', 'GetTraceTable', 'Delete', 'Report'] as const).map((name) =>
+    Method.valueOf(name),
+  ),
+);
+const FIRST_USER_QPN = 2;
+
+function attributeFor(options: SendOptions): { id: number; attribute: Attribute | null } {
+  const { mgmtClass, attribute: text } = options;
+  if (/^(\d+|0x[0-9a-f]+)$/i.test(text)) {
+    const id = Number(text);
+    if (id > 0xffff)
+      throw usageFailure(new FieldValueError(`${text} is no attribute number: they have 16 bits`));
+    return { id, attribute: attributeOf(mgmtClass, id) };
+  }
+  const family = familyOf(mgmtClass);
+  const known = ATTRIBUTES.filter(
+    ({ family: own }) => own === family || (own === 'general' && family !== 'subnet'),
+  );
+  const attribute = known.find(({ name }) => name.toLowerCase() === text.toLowerCase());
+  if (!attribute) throw unknownAttribute(text, known);
+  return { id: attribute.id, attribute };
+}
+
+/** The datagram, its transaction id aside. Throws Failure for values that do not fit. */
+export function buildMad(options: SendOptions): Uint8Array {
+  const { mgmtClass, method, target } = options;
+  const { id, attribute } = attributeFor(options);
+  try {
+    const given = [options.data, options.dataBytes, options.fields[0]].filter((each) => each != null);
+    if (given.length > 1)
+      throw new FieldValueError('the data comes as --data, --data-file or fields, one of them');
+    if (options.fields.length > 0 && !attribute) {
+      throw new FieldValueError(`the fields of attribute ${options.attribute} are not known; give --data`);
+    }
+    const fields = attribute ? parseFields(attribute.layout, options.fields) : {};
+    const data = options.dataBytes ?? (options.data === null ? null : parseHexBytes(options.data));
+    if (isVendor2(mgmtClass) && options.oui === null) {
+      throw new FieldValueError(`${classText(mgmtClass)} has a vendor: give --oui, such as 0x001405`);
+    }
+    if (isDirected(mgmtClass) !== (target.kind === 'path')) {
+      throw new FieldValueError('a directed path goes with the class SUBN_DIRECTED_ROUTE, and only with it');
+    }
+    const sections: Partial<Record<Section['name'], FieldValues>> = {};
+    if (target.kind === 'path')
+      sections.dr_smp = { ...directedValues(target.path), m_key: options.key ?? 0n };
+    else if (isSmp(mgmtClass)) sections.smp = { m_key: options.key ?? 0n };
+    if (isSa(mgmtClass)) {
+      const bits = attribute === null ? null : componentBits(attribute);
+      const chosen = Object.keys(fields).reduce((mask, name) => mask | (bits?.get(name) ?? 0n), 0n);
+      sections.sa = { component_mask: options.componentMask ?? chosen, sm_key: options.key ?? 0n };
+    }
+    if (isVendor2(mgmtClass)) sections.vendor = { oui: options.oui ?? 0 };
+    // With bit 0 of the flags the kernel splits the message; it fills in the rest.
+    const isLong = data !== null && data.length > 0 && options.rmpp;
+    if (isLong) sections.rmpp = { version: 1, type: 1, flags: 1 };
+    const mad = encodeMad({
+      header: {
+        base_version: 1,
+        mgmt_class: mgmtClass,
+        class_version: options.classVersion ?? classVersion(mgmtClass),
+        method,
+        attr_id: id,
+        attr_mod: options.modifier,
+        tid: options.tid ?? 0n,
+      },
+      sections,
+      attribute: data === null ? attribute : null,
+      fields,
+      ...(data === null ? {} : { data }),
+    });
+    if (mad.length > MAD_SIZE && !options.rmpp) {
+      throw new FieldValueError(
+        `${data?.length ?? 0} bytes of data do not fit one datagram: --rmpp sends several`,
+      );
+    }
+    return mad;
+  } catch (error) {
+    throw usageFailure(error);
+  }
+}
+
+async function addressOf(session: MadSession, options: SendOptions): Promise<Address> {
+  const { mgmtClass, target } = options;
+  const qpn = options.qpn ?? (isSmp(mgmtClass) ? 0 : 1);
+  if (isSmp(mgmtClass) && qpn >= FIRST_USER_QPN) {
+    throw usageFailure(new FieldValueError('subnet management goes to queue pair 0'));
+  }
+  const gid = options.grh.gid ?? (target.kind === 'gid' ? target.gid : null);
+  if (options.withGrh && gid === null) {
+    throw usageFailure(
+      new FieldValueError('a global route header needs a GID: as the target, or with --grh-gid'),
+    );
+  }
+  return {
+    lid: await session.lidOf(target, mgmtClass),
+    qpn,
+    qkey: options.qkey ?? (qpn === 0 ? 0 : GSI_QKEY),
+    sl: options.sl,
+    pathBits: options.pathBits,
+    pkeyIndex: options.pkeyIndex,
+    grh: options.withGrh && gid !== null ? { ...options.grh, gid } : null,
+  };
+}
+
+/** Sends the datagram as often as wanted, and shows the last answer. Throws Failure. */
+export async function sendMad(session: MadSession, options: SendOptions): Promise<MadSendResult> {
+  const { mgmtClass, method, target } = options;
+  const mad = buildMad(options);
+  const what = `${methodText(method)} ${options.attribute} (${classText(mgmtClass)})`;
+  const address = await addressOf(session, options);
+  const version = options.classVersion ?? classVersion(mgmtClass);
+  const rmpp = hasRmpp(mgmtClass) && (options.rmpp || isSa(mgmtClass)) ? 1 : 0;
+  const key = { mgmtClass, version, rmpp, oui: isVendor2(mgmtClass) ? options.oui : null } as const;
+  const base = {
+    schema: SCHEMA_IDS.madSend,
+    device: session.device,
+    port: session.portNumber,
+    target: targetJson(target, target.kind === 'path' ? null : address.lid),
+    request: describeMad(mad),
+  } as const;
+  const tid = options.tid === null ? undefined : Number(options.tid & 0xffffffffn);
+
+  if (!ANSWERED.has(method)) {
+    try {
+      for (let sent = 0; sent < options.count; sent++) session.post(key, address, mad, tid);
+    } catch (error) {
+      throw requestFailed(session.title, what, target, error);
+    }
+    return {
+      ...base,
+      error: null,
+      sent: options.count,
+      received: 0,
+      header: null,
+      reply: null,
+      rtt: null,
+      attempts: null,
+    };
+  }
+
+  const { replies, reasons } = await exchangeAll(session, options.count, () =>
+    session.exchange(key, address, mad, { tid }),
+  );
+  const fatal = reasons.find(isFatal);
+  if (fatal !== undefined) throw requestFailed(session.title, what, target, fatal);
+  const last = replies.at(-1);
+  const failure = verdict(session, what, options, replies, reasons);
+  return {
+    ...base,
+    error: failure?.toJSON() ?? null,
+    sent: replies.length + reasons.length,
+    received: replies.length,
+    header: last ? receivedHeaderJson(last) : null,
+    reply: last ? describeMad(last.mad) : null,
+    rtt: roundTrips(replies.map(({ rttMs }) => rttMs)),
+    attempts: last?.attempts ?? null,
+  };
+}
+
+/** As many in a row lost, and nobody is there: what is left would be lost as well. */
+const HOPELESS = 16;
+
+/** Does an exchange so often, as many at a time as the window has room for. */
+async function exchangeAll(
+  session: MadSession,
+  count: number,
+  exchange: () => Promise<Reply>,
+): Promise<{ replies: Reply[]; reasons: unknown[] }> {
+  const replies: Reply[] = [];
+  const reasons: unknown[] = [];
+  let started = 0;
+  let lostInARow = 0;
+  let isLost = false;
+  const { window } = session.options;
+  const isHopeless = (): boolean => isLost || lostInARow >= Math.max(HOPELESS, window);
+  const work = async (): Promise<void> => {
+    while (started < count && !isHopeless()) {
+      started++;
+      try {
+        replies.push(await exchange());
+        lostInARow = 0;
+      } catch (error) {
+        reasons.push(error);
+        lostInARow++;
+        isLost ||= isFatal(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(count, window) }, work));
+  return { replies, reasons };
+}
+
+const isFatal = (reason: unknown): boolean => !(reason instanceof NoReplyError);
+
+function verdict(
+  session: MadSession,
+  what: string,
+  options: SendOptions,
+  replies: readonly Reply[],
+  reasons: readonly unknown[],
+): Failure | null {
+  const [reason] = reasons;
+  if (replies.length === 0) return requestFailed(session.title, what, options.target, reason);
+  for (const { mad } of replies) {
+    try {
+      const { status } = decodeMad(mad);
+      if (status !== 0) return statusFailure(what, options.mgmtClass, status);
+    } catch (error) {
+      if (error instanceof LayoutError) return requestFailed(session.title, what, options.target, error);
+      throw error;
+    }
+  }
+  if (reasons.length === 0) return null;
+  const total = replies.length + reasons.length;
+  return new Failure(
+    'SOME_LOST',
+    `${reasons.length} of ${total} requests were not answered`,
+    'a smaller --window, a longer --timeout or more --retries may help',
+  );
+}

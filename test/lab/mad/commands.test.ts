@@ -1,0 +1,253 @@
+/** The mad commands on a simulated fabric: what they do when all is well, and when it is not. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tellSimulator } from '../../../src/lab/ib/fabric-servers.ts';
+import { TestFabric } from './fabric.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rdmatool-responder-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('on a healthy fabric', () => {
+  let fabric: TestFabric;
+  beforeAll(async () => {
+    fabric = await TestFabric.start({ fabric: 'pair', partitions: ['storage=0x0123'] });
+    const source = resolveHere('responder.c');
+    execFileSync('cc', ['-w', '-o', join(folder, 'responder'), source, '-libumad'], { stdio: 'pipe' });
+  });
+  afterAll(() => fabric.stop());
+
+  it('mad ping times the answers of a server, and names it', async () => {
+    const { status, stdout, stderr } = await fabric.shell(
+      `SIM_HOST=H2 SIM_SET_ISSM=1 ${folder}/responder > ready & server=$!
+       until grep -q ready ready; do sleep 0.05; done
+       rdmatool mad ping 3 -c 5 --interval 1 --json; status=$?; kill $server; exit $status`,
+      'H1',
+    );
+    expect(status, stderr).toBe(0);
+    const result = JSON.parse(stdout) as Record<string, unknown>;
+    expect(result).toMatchObject({
+      error: null,
+      server: 'responder.test',
+      sent: 5,
+      received: 5,
+      target: { lid: 3 },
+    });
+    const { min_ms, median_ms, p99_ms, max_ms } = result['rtt'] as Record<string, number>;
+    expect([min_ms, median_ms, p99_ms, max_ms]).toEqual(
+      [min_ms, median_ms, p99_ms, max_ms].sort((a, b) => (a ?? 0) - (b ?? 0)),
+    );
+  });
+
+  it('mad ping without a server ends with 75', async () => {
+    const { status, stderr } = await fabric.shell(
+      'rdmatool mad ping 2 -c 2 --timeout 50 --retries 0 --interval 1',
+    );
+    expect([status, stderr]).toEqual([75, expect.stringContaining('ibping -S')]);
+  });
+
+  it('mad send answers with fields, header, bytes and times', async () => {
+    const one = await fabric.json('mad send NodeInfo 0,1');
+    expect(one).toMatchObject({
+      error: null,
+      sent: 1,
+      received: 1,
+      reply: { attribute: 'NodeInfo', undecoded: null },
+    });
+    const many = await fabric.json('mad send PortCounters 1 port_select=1 --class PERF -c 500 --window 16');
+    expect(many).toMatchObject({ error: null, sent: 500, received: 500 });
+    const hex = String((one['reply'] as Record<string, unknown>)['hex']);
+    const { stdout } = await fabric.shell(`rdmatool mad decode --json ${hex}`);
+    expect((JSON.parse(stdout) as Record<string, unknown>)['mad']).toEqual(one['reply']);
+  });
+
+  it('mad send gives raw data and numbers as they are', async () => {
+    const raw = `0001ffff${'00'.repeat(10)}`;
+    const document = await fabric.json(`mad send 0x12 1 --class 0x04 --data ${raw} --tid 0x1234 --mod 0`);
+    expect(document).toMatchObject({ error: null, reply: { attribute: 'PortCounters' } });
+    const reply = document['reply'] as { mad: { tid: string } };
+    expect(reply.mad.tid.slice(-4)).toBe('1234');
+  });
+
+  it('a key opens records that are kept from others', async () => {
+    const closed = await fabric.json('mad table P_KeyTableRecord lid=1');
+    expect(closed['error']).toMatchObject({
+      code: 'MAD_STATUS',
+      hint: expect.stringContaining('--key-file'),
+    });
+    const { stdout } = await fabric.shell(
+      'RDMATOOL_MAD_KEY=0x1 rdmatool mad table P_KeyTableRecord lid=1 --json',
+    );
+    const [record] = (JSON.parse(stdout) as { records: { p_keys: string[] }[] }).records;
+    expect(record?.p_keys.slice(0, 2)).toEqual(['0xffff', '0x8123']);
+  });
+
+  it('a table that the simulator cuts says so', async () => {
+    const document = await fabric.json('mad table NodeRecord');
+    expect((document['records'] as unknown[]).length).toBe(1);
+    expect(document['records_held']).toBeNull();
+    const { stdout } = await fabric.shell('rdmatool mad table NodeRecord');
+    expect(stdout).toContain('there may be more records');
+  });
+
+  it.each([
+    ['mad send PortInfo 1 --method Set', 2, '--write'],
+    ['mad send 0x11 1 --class 0x32', 2, '--oui'],
+    ['mad send NodeInfo 0,1 --class PERF', 2, 'there is no attribute NodeInfo'],
+    ['mad send PortCounters 0,1 --class PERF', 2, 'directed path'],
+    ['mad send PortCounters 1 --class PERF --data abc', 2, 'hexadecimal'],
+    [`mad send PortCounters 1 --class PERF --data ${'00'.repeat(193)}`, 2, '193 bytes'],
+    ['mad send NodeInfo 1 --class NOSUCH', 2, 'there is no class'],
+    ['mad get NodeInfo nowhere', 2, 'no target'],
+    ['mad get NodeInfo 1 --port-num 1', 2, 'no --port-num'],
+    ['mad get PortCounters 2', 2, '--all-ports'],
+    ['mad get NodeInfo -d mlx5_9', 69, 'mlx5_9'],
+    ['mad get NodeInfo -d ibsim0 -i 2', 1, 'no port 2'],
+    ['mad get NodeInfo 0,5 --timeout 20 --retries 1', 75, '2 attempts of 20 ms'],
+    ['mad get PortInfo 0,1 --port-num 77', 1, 'INVALID_ATTRIB_VALUE'],
+    ['mad get NodeInfo fe80::1234', 1, 'SA_NO_RECORDS'],
+    ['mad decode 0101', 2, 'at least 24 bytes'],
+    ['mad decode xyz', 2, 'hexadecimal'],
+  ])('%s ends with %i and says %s', async (command, status, message) => {
+    const outcome = await fabric.shell(`rdmatool ${command}`);
+    expect([outcome.status, outcome.stderr]).toEqual([status, expect.stringContaining(message)]);
+    expect(outcome.stderr).not.toContain('mthca0');
+    const { stdout } = await fabric.shell(`rdmatool ${command} --json`);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: { message: expect.any(String), hint: expect.any(String) },
+    });
+  });
+
+  it('--watch goes on until it is interrupted, an object a line', async () => {
+    const { status, stdout } = await fabric.shell(
+      'timeout --preserve-status -s INT 2.5 rdmatool mad get PortInfo --watch 1 --json',
+    );
+    expect(status).toBe(130);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { time: string; error: unknown });
+    expect(lines.length).toBeGreaterThan(1);
+    for (const { time, error } of lines) expect([Date.parse(time) > 0, error]).toEqual([true, null]);
+  });
+
+  it('many clients one after another find the fabric: none keeps its place', async () => {
+    const { stdout } = await fabric.shell(
+      'for i in $(seq 25); do rdmatool mad get NodeInfo 0,1 > /dev/null && echo ok; done',
+    );
+    expect(stdout.match(/ok/g)?.length).toBe(25);
+  });
+});
+
+describe('on a fabric with faults', () => {
+  it('lost datagrams are sent again; a pulled cable is a path without an answer', async () => {
+    const fabric = await TestFabric.start({ fabric: 'pair', faults: ['S1:0:drop=60,17'] });
+    try {
+      const outcome = await fabric.json('mad send NodeInfo 0,1 -c 40 --retries 30 --timeout 50');
+      expect(outcome).toMatchObject({ error: null, received: 40 });
+      fabric.lab.fault('S1:1:unlink');
+      await expect
+        .poll(
+          async () =>
+            (await fabric.shell('rdmatool mad get NodeInfo 0,1,1 --timeout 30 --retries 60')).status,
+          {
+            timeout: 20_000,
+          },
+        )
+        .toBe(75);
+    } finally {
+      await fabric.stop();
+    }
+  });
+
+  it('a fabric that ends in the middle is told, in time', async () => {
+    const fabric = await TestFabric.start({ fabric: 'pair' });
+    try {
+      const watching = fabric.shell(
+        'timeout 20 rdmatool mad send NodeInfo 0,1 -c 2000000 --timeout 100 --retries 0',
+      );
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      tellSimulator(fabric.lab.running, 'Quit');
+      const { status, stderr } = await watching;
+      expect([1, 75]).toContain(status);
+      expect(stderr).toMatch(/went away|not answered|no answer|did not open/);
+    } finally {
+      await fabric.stop();
+    }
+  });
+});
+
+const resolveHere = (name: string): string => join(import.meta.dirname, name);
+
+describe('the lab', () => {
+  const run = (command: string): { status: number; text: string } => {
+    try {
+      return {
+        status: 0,
+        text: execFileSync('sh', ['-c', command], {
+          encoding: 'utf8',
+          cwd: folder,
+          stdio: 'pipe',
+          timeout: 50_000,
+        }),
+      };
+    } catch (error) {
+      const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string };
+      return { status, text: stdout + stderr };
+    }
+  };
+  const RDMATOOL = `${process.execPath} ${join(import.meta.dirname, '../../../bin/rdmatool.js')}`;
+  const servers = (): string[] =>
+    run(
+      "grep -sl rdmatool- /proc/[0-9]*/environ | while read f; do tr '\\0' ' ' < ${f%environ}cmdline; echo; done",
+    )
+      .text.split('\n')
+      .filter((line) => /^(\S*\/)?(ibsim|opensm) /.test(line));
+  const traces = (): string[] =>
+    ['/dev/shm', tmpdir()].flatMap((path) => readdirSync(path).filter((name) => /^rdmatool-ib-/.test(name)));
+
+  it.each([
+    ['ends with the command', `${RDMATOOL} lab run ib -- true`, 0],
+    ["ends with the command's status", `${RDMATOOL} lab run ib -- sh -c 'exit 3'`, 3],
+    ['ends on Ctrl-C', `timeout --preserve-status -s INT 2 ${RDMATOOL} lab run ib -- sleep 20`, 130],
+    [
+      'ends when it is terminated',
+      `timeout --preserve-status -s TERM 2 ${RDMATOOL} lab run ib -- sleep 20`,
+      143,
+    ],
+    [
+      'ends before it began',
+      `timeout --preserve-status -s TERM 0.3 ${RDMATOOL} lab run ib --fabric fat-tree:20,10,20 -- sleep 20`,
+      143,
+    ],
+    ['has no such host', `${RDMATOOL} lab run ib --host H9 -- true`, 2],
+    ['has no such fabric', `${RDMATOOL} lab run ib --fabric ring -- true`, 2],
+    ['has no such topology file', `${RDMATOOL} lab run ib --net nowhere.net -- true`, 2],
+    ['has no such command', `${RDMATOOL} lab run ib -- no-such-command`, 127],
+  ])('%s, and leaves nothing behind', (_name, command, status) => {
+    const before = traces();
+    expect(run(command).status).toBe(status);
+    expect(traces()).toEqual(before);
+    expect(readdirSync(folder).filter((name) => /^sys-/.test(name))).toEqual([]);
+    expect(servers()).toEqual([]);
+  });
+
+  it('stays up until it is taken down', () => {
+    const runtime = `XDG_RUNTIME_DIR=${folder}`;
+    const up = run(`${runtime} ${RDMATOOL} lab up ib --fabric fat-tree:2,1,2`);
+    expect(up.status, up.text).toBe(0);
+    try {
+      expect(run(`${runtime} ${RDMATOOL} lab up ib`).status).toBe(1);
+      expect(
+        run(`${runtime} ${RDMATOOL} lab run ib --host H1_0 -- rdmatool mad get NodeDescription`).text,
+      ).toContain('H1_0');
+    } finally {
+      expect(run(`${runtime} ${RDMATOOL} lab down ib`).status).toBe(0);
+    }
+    expect(servers()).toEqual([]);
+    expect(readdirSync(join(folder, 'rdmatool'))).toEqual([]);
+    expect(run(`${runtime} ${RDMATOOL} lab down ib`).status).toBe(0);
+  });
+});

@@ -1,0 +1,114 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { ATTRIBUTES, attributeOf, componentBits } from '../../../src/datagram/attributes.ts';
+import { isField } from '../../../src/datagram/field.ts';
+import { parseFields, UnknownFieldError } from '../../../src/datagram/message.ts';
+import { randomFrom } from '../layout/support.ts';
+
+describe.each(ATTRIBUTES.map((each) => [`${each.family} ${each.name}`, each] as const))(
+  '%s',
+  (_name, attribute) => {
+    const { layout } = attribute;
+
+    it('decodes random bytes to values that encode and decode to themselves', () => {
+      const random = randomFrom(layout.size);
+      for (let round = 0; round < 50; round++) {
+        const bytes = random.bytes(layout.size);
+        // Bytes that are not UTF-8 cannot come back from a text.
+        for (const { codec, offset, size } of layout.members) {
+          if (isField(codec) && codec.kind === 'text') bytes.fill(97 + (round % 26), offset, offset + size);
+        }
+        const values = layout.decode(bytes);
+        expect(layout.decode(layout.encode(values))).toEqual(values);
+      }
+    });
+
+    it('has a meaning for every field, and JSON that fits its schema', () => {
+      for (const { codec } of layout.members) expect(codec.meaning).toMatch(/\w/);
+      const check = new Ajv2020({ strict: false }).compile(layout.schema());
+      const random = randomFrom(layout.size + 1);
+      for (let round = 0; round < 20; round++) {
+        const json = layout.toJson(layout.decode(random.bytes(layout.size)));
+        expect(check(json), JSON.stringify(check.errors)).toBe(true);
+      }
+    });
+
+    it('refuses one byte too few', () => {
+      expect(() => layout.decode(new Uint8Array(layout.size - 1))).toThrow(`${layout.size} needed`);
+    });
+
+    it('takes the values that it shows: what is printed can be typed', () => {
+      const values = layout.decode(randomFrom(layout.size + 2).bytes(layout.size));
+      const json: Readonly<Record<string, unknown>> = layout.toJson(values);
+      const assignments = Object.entries(json)
+        .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
+        .filter(([name]) => {
+          const codec = layout.fields[name];
+          return codec && isField(codec) && codec.kind !== 'text';
+        })
+        .map(([name, value]) => `${name}=${value}`);
+      const parsed = parseFields(layout, assignments);
+      for (const [name, value] of Object.entries(parsed)) {
+        expect(value).toEqual((values as Readonly<Record<string, unknown>>)[name]);
+      }
+    });
+  },
+);
+
+describe('the table', () => {
+  it('has no two attributes of one family and number', () => {
+    const keys = ATTRIBUTES.map(({ family, id }) => `${family} ${id}`);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('finds attributes by class', () => {
+    expect(attributeOf(0x81, 0x11)?.name).toBe('NodeInfo');
+    expect(attributeOf(0x03, 0x11)?.name).toBe('NodeRecord');
+    expect(attributeOf(0x04, 0x01)?.name).toBe('ClassPortInfo');
+    expect(attributeOf(0x07, 0x10)?.name).toBe('REQ');
+    expect(attributeOf(0x01, 0x01)).toBeNull();
+    expect(attributeOf(0x32, 0x01)).toBeNull();
+  });
+
+  it('every component is a field of its record', () => {
+    for (const attribute of ATTRIBUTES) {
+      for (const name of componentBits(attribute)?.keys() ?? []) {
+        expect(Object.keys(attribute.layout.fields)).toContain(name);
+      }
+    }
+  });
+});
+
+describe('what a person types', () => {
+  const portInfo = ATTRIBUTES.find(({ name }) => name === 'PortInfo');
+  const layout = portInfo?.layout ?? ATTRIBUTES[0]?.layout;
+  if (!layout) throw new Error('no attributes');
+  const parse = (text: string): unknown => Object.values(parseFields(layout, [text]))[0];
+
+  it.each([
+    ['lid=0x10', 16],
+    ['port_state=active', 4],
+    ['port_state=4', 4],
+    ['link_width_enabled=1X,4X', 3],
+    ['link_width_enabled=0x3', 3],
+    ['m_key=0xffffffffffffffff', 0xffffffffffffffffn],
+  ])('%s', (text, value) => {
+    expect(parse(text)).toEqual(value);
+  });
+
+  it.each([
+    ['lid=65536', /16 bits/],
+    ['lid=-1', /whole number/],
+    ['lid=', /whole number/],
+    ['lid', /not FIELD=VALUE/],
+    ['port_state=UPSIDE', /DOWN, INIT, ARMED, ACTIVE/],
+    ['link_width_enabled=9X', /flag of link widths/],
+  ])('%s is refused', (text, message) => {
+    expect(() => parse(text)).toThrow(message);
+  });
+
+  it('a field twice, and one that is not there, are refused', () => {
+    expect(() => parseFields(layout, ['lid=1', 'lid=2'])).toThrow('given twice');
+    expect(() => parseFields(layout, ['lidd=1'])).toThrow(UnknownFieldError);
+  });
+});
