@@ -183,16 +183,20 @@ static void read_request(struct request *request, const char *bytes, size_t leng
 		give_up("a request of the host has no command");
 }
 
-/* The guest's clock stands while its host sleeps. */
+/*
+ * The guest's clock stands while its host sleeps. A request may have taken a while to come here, so that a clock which
+ * is a little ahead of it is right.
+ */
 static void set_clock(const char *text)
 {
 	struct timespec now, wanted = { 0 };
-	double seconds = text ? strtod(text, NULL) : 0;
+	double seconds = text ? strtod(text, NULL) : 0, behind;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	wanted.tv_sec = (time_t)seconds;
 	wanted.tv_nsec = (long)((seconds - (double)wanted.tv_sec) * 1e9);
-	if (seconds > 0 && llabs((long long)wanted.tv_sec - now.tv_sec) >= 1)
+	behind = seconds - (double)now.tv_sec - (double)now.tv_nsec / 1e9;
+	if (seconds > 0 && (behind > 1 || behind < -60))
 		clock_settime(CLOCK_REALTIME, &wanted);
 }
 
