@@ -84,7 +84,8 @@ function idOf(handle: CmIdHandle, key: string, forget: () => void): BackendId {
         qp_type: QpType.valueOf(datagram ? 'UD' : 'RC'),
         cap: {
           max_send_wr: QUEUE_DEPTH,
-          max_recv_wr: sharedReceiveQueue ? 0 : QUEUE_DEPTH,
+          // Beside a shared receive queue too: for 0 librdmacm makes no completion queue, and C crashes.
+          max_recv_wr: QUEUE_DEPTH,
           max_send_sge: 1,
           max_recv_sge: 1,
         },

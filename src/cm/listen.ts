@@ -39,6 +39,8 @@ export interface ListenRequest {
   readonly srq: boolean;
   /** A number to name in place of a real queue pair. */
   readonly qpNum: number | null;
+  /** Disconnects so long after the connection stands, milliseconds; null waits for the peer to do it. */
+  readonly holdMs: number | null;
 }
 
 /** Where an accepted connection is. */
@@ -67,15 +69,18 @@ export async function listen(
   tell: (object: CmListenObject) => Promise<void>,
 ): Promise<FailureJson | null> {
   let channel: CmChannel | null = null;
+  let server: Server | null = null;
   try {
     channel = await openChannel(environment);
-    await new Server(channel, request, settings, environment, tell).serve();
+    server = new Server(channel, request, settings, environment, tell);
+    await server.serve();
     return null;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     await tell(emptyListenObject(error.toJSON()));
     return error.toJSON();
   } finally {
+    server?.stop();
     if (channel) await closeChannel(channel);
   }
 }
@@ -84,6 +89,7 @@ class Server {
   readonly #served = new Map<CmId, Served>();
   /** Those of them whose connection has ended. */
   readonly #ended = new Set<Served>();
+  readonly #timers = new Set<NodeJS.Timeout>();
   /** Connections that have ended, or requests that were rejected. */
   #done = 0;
   #accepted = 0;
@@ -192,6 +198,7 @@ class Server {
       if (event.id === session.id) session.throwIfFailure(event);
       return;
     }
+    if (event.name === 'ESTABLISHED') this.#disconnectLater(served);
     const ends = event.name === 'DISCONNECTED';
     const isOver =
       ends || event.name === 'TIMEWAIT_EXIT' || cmEventFailure(this.#occurrence(event, served)) !== null;
@@ -209,6 +216,24 @@ class Server {
     } else if (isOver) {
       await this.#release(served, !this.#ended.has(served));
     }
+  }
+
+  /** Says goodbye first, where that was asked for. */
+  #disconnectLater(served: Served): void {
+    const { holdMs } = this.request;
+    if (holdMs === null || served.id.isDatagram) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      if (served.id.state !== 'connected') return;
+      // A failure shows in the event that follows, or in its absence.
+      served.id.disconnect().catch((error: unknown) => callFailed(error, this.#place(served, 'disconnect')));
+    }, holdMs);
+    this.#timers.add(timer);
+  }
+
+  /** No goodbye is said after this. */
+  stop(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
   }
 
   #place({ local, peer, device }: Served, step: string): Place {

@@ -24,6 +24,12 @@ export const cmListenCommand = defineCommand({
       28,
       35,
     ),
+    hold: integerBetween(
+      '--hold <seconds>',
+      'disconnect so long after a connection stands; without it the peer is waited for',
+      0,
+      86_400,
+    ),
     count: positiveInteger('--count <N>', 'end after N connections have ended, or requests been rejected'),
     backlog: positiveInteger('--backlog <N>', 'requests that may wait to be answered, 128 unless given'),
   },
@@ -36,7 +42,7 @@ export const cmListenCommand = defineCommand({
   examples: [
     {
       command:
-        "rdmatool lab run roce -- sh -c 'rdmatool cm listen 10.9.1.1 --count 1 & sleep 2; rping -c -a 10.9.1.1 -I 10.9.0.1 -C 1; ucmatose -s 10.9.1.1 -b 10.9.0.1 -p 7174 -c 1 -C 0'",
+        "rdmatool lab run roce -- sh -c 'rdmatool cm listen 10.9.1.1 --count 1 --hold 0 & sleep 4; ucmatose -s 10.9.1.1 -b 10.9.0.1 -p 7174 -c 1 -C 0'",
       does: 'answer other programs in the lab',
     },
     {
@@ -70,6 +76,7 @@ export const cmListenCommand = defineCommand({
         flowControl: options.flowControl,
         srq: options.srq,
         qpNum: options.qpNum,
+        holdMs: options.hold === null ? null : options.hold * 1000,
       },
       settings,
       thisEnvironment(context.interruption()),

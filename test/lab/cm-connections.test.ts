@@ -89,6 +89,8 @@ describe('a connection', () => {
       RIGHT,
       '--count',
       '3',
+      '--hold',
+      '1',
       '--private-data',
       'welcome',
       '--json',

@@ -40,6 +40,7 @@ const serverRequest: ListenRequest = {
   flowControl: false,
   srq: false,
   qpNum: null,
+  holdMs: null,
 };
 
 const environment = thisEnvironment(null);
