@@ -1,4 +1,5 @@
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
+import { withDeviceProgress } from './device-progress.ts';
 import { defineCommand } from './spec.ts';
 
 export const listCommand = defineCommand({
@@ -18,7 +19,9 @@ export const listCommand = defineCommand({
   failed: (error) => ({ schema: SCHEMA_IDS.list, error, devices: [] }),
   async run({ args, context }) {
     const { listDevices } = await import('../devices/list-devices.ts');
-    const result = await listDevices(args);
+    const result = await withDeviceProgress(context.streams, (onProgress) =>
+      listDevices({ names: args, onProgress }),
+    );
     return context.conclude(result, async () => {
       const { listView } = await import('../views/list.ts');
       return listView(result);

@@ -1,4 +1,5 @@
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
+import { withDeviceProgress } from './device-progress.ts';
 import { defineCommand, flag, positiveInteger } from './spec.ts';
 
 export const queryDeviceCommand = defineCommand({
@@ -43,7 +44,9 @@ export const queryDeviceCommand = defineCommand({
   },
   async run({ args, options, context }) {
     const { queryDevices } = await import('../devices/query-devices.ts');
-    const result = await queryDevices({ names: args, port: options.ibPort });
+    const result = await withDeviceProgress(context.streams, (onProgress) =>
+      queryDevices({ names: args, port: options.ibPort, onProgress }),
+    );
     return context.conclude(result, async () => {
       const { queryDeviceView } = await import('../views/query-device.ts');
       return queryDeviceView(result, { verbose: options.verbose });

@@ -4,14 +4,14 @@ import type { Device, Port, SysfsPort } from '../model/query-device.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import type { Machine } from '../system/machine.ts';
 import { thisMachine } from '../system/this-machine.ts';
-import { queryDevices } from './query-devices.ts';
+import { type QueryDevicesOptions, queryDevices } from './query-devices.ts';
 
 /** The short view of queryDevices; what a closed device does not say is taken from sysfs. */
 export async function listDevices(
-  names: readonly string[] = [],
+  options: Pick<QueryDevicesOptions, 'names' | 'onProgress'> = {},
   machine: Machine = thisMachine(),
 ): Promise<ListResult> {
-  const { error, devices } = await queryDevices({ names, efa: false }, machine);
+  const { error, devices } = await queryDevices({ ...options, efa: false }, machine);
   return { schema: SCHEMA_IDS.list, error, devices: devices.map(listed) };
 }
 

@@ -17,6 +17,16 @@ export interface QueryDevicesOptions {
   readonly port?: number | null;
   /** false: nothing of libefa. */
   readonly efa?: boolean;
+  /** Told when a device is begun and when it is done. */
+  readonly onProgress?: (progress: QueryProgress) => void;
+}
+
+/** How far a query of several devices is. */
+export interface QueryProgress {
+  readonly done: number;
+  readonly total: number;
+  /** Devices that are being asked. */
+  readonly asking: readonly string[];
 }
 
 /**
@@ -48,11 +58,19 @@ export async function queryDevices(
       if (!device) return failed(name, notListed(machine, name, sysfs, libraries.providerRelease()));
       return queryDevice(machine, libraries, device, sysfs, wanted);
     };
-    const devices = await sideBySide(
-      asked,
-      (name) => ask(name).catch((error: unknown) => failed(name, internalFault(name, error))),
-      (name) => failed(name, notAsked(name)),
-    );
+    const asking = new Set<string>();
+    let done = 0;
+    const tell = (): void => options.onProgress?.({ done, total: asked.length, asking: [...asking] });
+    const askAndTell = async (name: string): Promise<Device> => {
+      asking.add(name);
+      tell();
+      const device = await ask(name).catch((error: unknown) => failed(name, internalFault(name, error)));
+      asking.delete(name);
+      done++;
+      tell();
+      return device;
+    };
+    const devices = await sideBySide(asked, askAndTell, (name) => failed(name, notAsked(name)));
     const failure = devices.length > 0 ? null : (libraries.failure?.(null) ?? noDevice(machine));
     return {
       schema: SCHEMA_IDS.queryDevice,

@@ -1,4 +1,4 @@
-import { harmlessLines } from './harmless.ts';
+import { harmless, harmlessLines } from './harmless.ts';
 
 /** stdout cannot be written, for another reason than that its reader has gone. */
 export class OutputError extends Error {
@@ -20,6 +20,8 @@ export interface Streams {
    */
   data(text: string): Promise<void>;
   message(text: string): void;
+  /** Shows one line on the terminal of stderr until something else is written, or null takes it away. */
+  progress(line: string | null): void;
   /** Whether any data has been written. */
   readonly hasData: boolean;
   /** Columns of the terminal that shows the data; null where it is not a terminal. */
@@ -31,6 +33,12 @@ export interface Streams {
 export function processStreams(): Streams {
   let closed = false;
   let hasData = false;
+  let hasProgress = false;
+  const canProgress = process.stderr.isTTY === true && process.env['TERM'] !== 'dumb';
+  const clearProgress = (): void => {
+    if (hasProgress) process.stderr.write('\r\u001b[K');
+    hasProgress = false;
+  };
   // Node reports a failed write here too. The one who wrote hears of it.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {
@@ -44,6 +52,7 @@ export function processStreams(): Streams {
           return;
         }
         hasData = true;
+        clearProgress();
         process.stdout.write(text, (error) => {
           if (!error) {
             resolve();
@@ -56,7 +65,16 @@ export function processStreams(): Streams {
         });
       }),
     message: (text) => {
+      clearProgress();
       process.stderr.write(harmlessLines(text.endsWith('\n') ? text : `${text}\n`));
+    },
+    progress(line) {
+      if (!canProgress) return;
+      clearProgress();
+      if (line === null) return;
+      // What does not fit would move the cursor to a line that is not taken away.
+      process.stderr.write(harmless(line).slice(0, (process.stderr.columns || 80) - 1));
+      hasProgress = true;
     },
     get hasData() {
       return hasData;

@@ -1,7 +1,9 @@
 /** Libraries of other releases than the one that is installed, and drivers that lack a call. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addFake, type Fakes, fakeDirectory } from '../support/fakes.ts';
-import { lab } from '../support/labs.ts';
+import { lab, testFolder } from '../support/labs.ts';
 import { queryDevice, rdmatool } from '../support/rdmatool.ts';
 
 interface Libraries {
@@ -114,11 +116,26 @@ describe.concurrent('libibverbs', () => {
     expect(stdout).toMatch(/Port 1 .*800 Gb\/s \(4X XDR\), effective 799\.5 Gb\/s/);
   });
 
-  it('whose name does not tell its release', async () => {
-    const { env } = await query({});
-    const { document } = await queryDevice([], { lab: await lab(), env });
-    expect(document.libraries.libibverbs.version).toBe('44.0');
-  });
+  it.each([
+    ['all goes well', [], 3],
+    ['the older calls answer', ['OLD_CONTEXT'], 3],
+    ['a query fails', ['EX_ERRNO=EIO'], 3],
+    ['nothing opens', ['OPEN_ERRNO=EIO'], 0],
+  ])(
+    'every context is closed, and the list freed after them, when %s',
+    async (_what, verbsDefines, count) => {
+      const { env } = fakes({ verbsDefines });
+      const report = join(testFolder(), `calls-${verbsDefines.join('')}`);
+      const names = ['rdmap0s6', 'rdmap1s6', 'rdmap2s6'];
+      await queryDevice([], {
+        lab: await lab({ devices: names.map((name) => `${name}:efa2`) }),
+        env: { ...env, FAKE_VERBS_DEVICES: names.join(), FAKE_VERBS_REPORT: report },
+      });
+      const calls = readFileSync(report, 'utf8');
+      expect(calls).toMatch(/^L[Cc]*l$/);
+      expect([calls.split('C').length - 1, calls.split('c').length - 1]).toEqual([count, count]);
+    },
+  );
 });
 
 describe.concurrent('libefa', () => {

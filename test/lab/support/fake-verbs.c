@@ -7,10 +7,13 @@
  *   NO_EX            no query_device_ex op; EX_ERRNO=n: it answers with that
  *   OPEN_ERRNO=n     ibv_open_device fails, and leaves that
  *   HANG_<CALL>      the call does not come back: HANG_OPEN, HANG_PORT, HANG_CLOSE
- * FAKE_VERBS_DEVICES names the devices, with commas.
+ * FAKE_VERBS_DEVICES names the devices, with commas. FAKE_VERBS_REPORT names a file that gets, when the process ends,
+ * the calls that open and close things, in their order: L and l for a list, C and c for a context.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +26,28 @@
 
 #define PORTS 2
 #define GIDS 5
+
+static char calls[4096];
+static _Atomic unsigned int call_count;
+
+static void note(char call)
+{
+	unsigned int at = atomic_fetch_add(&call_count, 1);
+
+	if (at < sizeof(calls) - 1)
+		calls[at] = call;
+}
+
+static __attribute__((destructor)) void report(void)
+{
+	const char *path = getenv("FAKE_VERBS_REPORT");
+	FILE *file = path ? fopen(path, "w") : NULL;
+
+	if (file) {
+		fputs(calls, file);
+		fclose(file);
+	}
+}
 
 static void hang(void)
 {
@@ -46,6 +71,8 @@ struct ibv_device **ibv_get_device_list(int *count)
 	char *copy = strdup(names ? names : "rdmap0s6"), *rest = NULL;
 	int n = 0;
 
+	note('L');
+
 	for (char *name = strtok_r(copy, ",", &rest); name && n < 63; name = strtok_r(NULL, ",", &rest)) {
 		list[n] = calloc(1, sizeof(**list));
 		strncpy(list[n]->name, name, sizeof(list[n]->name) - 1);
@@ -61,6 +88,7 @@ struct ibv_device **ibv_get_device_list(int *count)
 
 void ibv_free_device_list(struct ibv_device **list)
 {
+	note('l');
 	free(list);
 }
 
@@ -138,6 +166,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	errno = OPEN_ERRNO;
 	return NULL;
 #endif
+	note('C');
 	verbs->sz = sizeof(*verbs);
 	verbs->context.device = device;
 	verbs->context.num_comp_vectors = 63;
@@ -160,6 +189,7 @@ int ibv_close_device(struct ibv_context *context)
 #ifdef HANG_CLOSE
 	hang();
 #endif
+	note('c');
 	return 0;
 }
 

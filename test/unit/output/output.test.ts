@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Block, fold, renderBlocks } from '../../../src/output/blocks.ts';
 import { harmless, harmlessLines } from '../../../src/output/harmless.ts';
 import { jsonDocument } from '../../../src/output/json.ts';
+import { Progress } from '../../../src/output/progress.ts';
 import { createStyle, wantsColor } from '../../../src/output/style.ts';
 
 const plain = createStyle(false);
@@ -157,5 +158,42 @@ describe('colour', () => {
     ['never', true, {}, false],
   ] as const)('%s, on a terminal: %s, with %j: %s', (mode, isTerminal, environment, expected) => {
     expect(wantsColor(mode, isTerminal, environment)).toBe(expected);
+  });
+});
+
+describe('progress', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  function shown(): { lines: (string | null)[]; progress: Progress } {
+    const lines: (string | null)[] = [];
+    return { lines, progress: new Progress({ progress: (line) => lines.push(line) }) };
+  }
+
+  it('of quick work is nothing', () => {
+    const { lines, progress } = shown();
+    progress.update('1 of 2');
+    vi.advanceTimersByTime(900);
+    progress.update('2 of 2');
+    progress.end();
+    vi.advanceTimersByTime(5000);
+    expect(lines).toEqual([]);
+  });
+
+  it('of slow work is the last word after a second, then each, and is taken away', () => {
+    const { lines, progress } = shown();
+    progress.update('1 of 3');
+    vi.advanceTimersByTime(500);
+    progress.update('2 of 3');
+    vi.advanceTimersByTime(600);
+    expect(lines).toEqual(['2 of 3']);
+    progress.update('3 of 3');
+    progress.end();
+    progress.end();
+    expect(lines).toEqual(['2 of 3', '3 of 3', null]);
   });
 });
