@@ -5,7 +5,7 @@ import { defineCommand } from './spec.ts';
 
 export const cmBindCommand = defineCommand({
   path: ['cm', 'bind'],
-  summary: 'Bind an id of the RDMA connection manager to a local address',
+  summary: 'Bind an id of the connection manager to an address',
   arguments: [{ usage: '<address>', description: 'a local address: ADDR, ADDR:PORT or [ADDR6]:PORT' }],
   options: BIND_OPTIONS,
   details: [

@@ -9,7 +9,7 @@ const QP_NUM = 1;
 
 export const cmInitQpAttrCommand = defineCommand({
   path: ['cm', 'init-qp-attr'],
-  summary: 'Show the attributes that the connection manager gives a queue pair',
+  summary: 'Show what the connection manager gives a queue pair',
   arguments: [PEER_ARGUMENT],
   options: {
     ...PEER_OPTIONS,

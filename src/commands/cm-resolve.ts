@@ -5,7 +5,7 @@ import { defineCommand } from './spec.ts';
 
 export const cmResolveCommand = defineCommand({
   path: ['cm', 'resolve'],
-  summary: 'Resolve an address and the route to it: device, port, GIDs, path record',
+  summary: 'Resolve an address and its route: device, GIDs, path',
   arguments: [PEER_ARGUMENT],
   options: PEER_OPTIONS,
   details: [

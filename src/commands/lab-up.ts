@@ -8,7 +8,7 @@ const LAB_OPTIONS = mergedOptions(RESIDENT_LABS, (kind) => kind.residence?.optio
 
 export const labUpCommand = defineCommand({
   path: ['lab', 'up'],
-  summary: 'Start a lab that stays, so that commands in it start at once',
+  summary: 'Start a lab that stays: commands start at once in it',
   arguments: [{ usage: '<lab>', description: aboutLabs(RESIDENT_LABS) }],
   options: {
     ...LAB_OPTIONS,

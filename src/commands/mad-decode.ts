@@ -5,7 +5,7 @@ import { choice, defineCommand, text } from './spec.ts';
 
 export const madDecodeCommand = defineCommand({
   path: ['mad', 'decode'],
-  summary: 'Decode a management datagram from hexadecimal digits, without any device',
+  summary: 'Decode a management datagram, without any device',
   arguments: [
     { usage: '[hex...]', description: 'the bytes; from stdin if neither they nor --file are given' },
   ],

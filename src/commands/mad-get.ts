@@ -16,7 +16,7 @@ import { defineCommand, flag, positiveInteger, UsageError } from './spec.ts';
 
 export const madGetCommand = defineCommand({
   path: ['mad', 'get'],
-  summary: 'Ask a node for an attribute: NodeInfo, PortInfo, PortCounters and others',
+  summary: 'Ask a node for NodeInfo, PortInfo, PortCounters …',
   arguments: [
     { usage: '<attribute>', description: 'what to ask for; any spelling of upper and lower case' },
     { usage: '[target]', description: `${TARGET_ARGUMENT}; local if not given` },

@@ -4,7 +4,7 @@ import { defineCommand, flag } from './spec.ts';
 
 export const madTableCommand = defineCommand({
   path: ['mad', 'table'],
-  summary: 'Ask the subnet administration for records: nodes, links, paths, multicast groups',
+  summary: 'Ask the subnet administration for records',
   arguments: [
     { usage: '<record>', description: 'which records; any spelling of upper and lower case' },
     { usage: '[field=value...]', description: 'only those with these values' },
