@@ -33,6 +33,24 @@ const JOBS = /** @type {const} */ ([
     69,
   ],
   [
+    'An InfiniBand fabric is asked for a port, by directed path',
+    ['lab', 'run', 'ib', '--', 'rdmatool', 'mad', 'get', 'NodeInfo', '0,1'],
+    0,
+  ],
+  [
+    'A connection on the real kernel, step by step',
+    [
+      ...['lab', 'run', 'roce', '--', 'sh', '-c'],
+      'rdmatool cm listen 10.9.1.1 --count 1 & sleep 4; rdmatool cm connect 10.9.1.1 --bind 10.9.0.1 --private-data hello; wait',
+    ],
+    0,
+  ],
+  [
+    'Nobody listens: what the reason means, and what to do',
+    ['lab', 'run', 'roce', '--', 'rdmatool', 'cm', 'connect', '10.9.1.1', '--bind', '10.9.0.1'],
+    1,
+  ],
+  [
     'Another program in the lab: the unmodified ibv_devinfo',
     ['lab', 'run', 'efa', '--device', 'rdmap0s6:efa1', '--', 'ibv_devinfo'],
     0,
