@@ -13,6 +13,8 @@ export default defineConfig({
           name: 'lab',
           include: ['test/lab/**/*.test.ts', 'test/abi/**/*.test.ts'],
           fileParallelism: false,
+          // A lab emulates a machine: one that is starved of the processor for a while is asked once more.
+          retry: 1,
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },

@@ -1,20 +1,28 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder that holds rdmatool's package.json, from the sources and from the bundle alike. */
+let root: string | undefined;
+
+/** The folder of this package, from its sources as well as from its bundle. */
 export function packageRoot(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'package.json'))) {
-    const parent = dirname(folder);
-    if (parent === folder) throw new Error('rdmatool is installed without its package.json');
-    folder = parent;
+  if (root !== undefined) return root;
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    if (manifestIn(folder)?.name === 'rdmatool') {
+      root = folder;
+      return root;
+    }
+    if (folder === dirname(folder)) throw new Error('rdmatool is installed without its package.json');
   }
-  return folder;
 }
 
 /** The version in package.json. */
-export function packageVersion(): string {
-  const parsed: { version: string } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
-  return parsed.version;
+export const packageVersion = (): string => manifestIn(packageRoot())?.version ?? 'unknown';
+
+function manifestIn(folder: string): { readonly name: string; readonly version: string } | null {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  } catch {
+    return null;
+  }
 }

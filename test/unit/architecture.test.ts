@@ -36,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   abi: ['layout'],
   layout: [],
   waiting: [],
-  lab: ['abi', 'layout', 'explain'],
+  lab: ['abi', 'layout', 'explain', 'root'],
 };
 
 /** The only files outside a part that may reach what is meant for few. */

@@ -3,9 +3,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { arch } from 'node:os';
 import { join } from 'node:path';
+import { packageRoot } from '../../package-root.ts';
 import { cacheDirectory } from '../cache.ts';
 import { compile, findCompiler } from '../compiler.ts';
-import { packageRoot } from '../package.ts';
 
 /** A null pointer is a value that programs do pass, whatever the headers promise the compiler. */
 export const COMPILER_FLAGS = [

@@ -4,9 +4,9 @@
  */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { packageRoot } from '../../package-root.ts';
 import { type EndingSignal, runInTerminal, SignalWatch, statusOfSignal } from '../child.ts';
 import { LabError, usageError } from '../error.ts';
-import { packageRoot } from '../package.ts';
 import { TemporaryTree } from '../temporary-tree.ts';
 import { type LabDevice, labDevice } from './device.ts';
 import { EFA_FAULTS, type FaultHelp, type Faults, parseFaults } from './faults.ts';

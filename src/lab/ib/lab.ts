@@ -4,9 +4,9 @@
  */
 import { accessSync, constants, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { packageRoot } from '../../package-root.ts';
 import { type EndingSignal, runInTerminal, SignalWatch, statusOfSignal } from '../child.ts';
 import { LabError, usageError } from '../error.ts';
-import { packageRoot } from '../package.ts';
 import type { LabStatus } from '../status.ts';
 import { TemporaryTree } from '../temporary-tree.ts';
 import { builtInFabric, FABRICS, type Fabric, type FabricNode, fabricFromFile, findNode } from './fabric.ts';

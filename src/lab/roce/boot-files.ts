@@ -13,11 +13,11 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { packageRoot } from '../../package-root.ts';
 import { cacheDirectory } from '../cache.ts';
 import { type Compiler, compile, findCompiler } from '../compiler.ts';
 import { LabError } from '../error.ts';
 import { lockFile } from '../lock.ts';
-import { packageRoot } from '../package.ts';
 import { runTool } from '../tool.ts';
 import { type Compression, compressionOf, kernelPayload } from './boot-image.ts';
 import { type ArchiveEntry, cpioArchive } from './cpio.ts';

@@ -1,8 +1,8 @@
 /** Runs a program of this machine in a guest: the one that is up, or one of its own. */
 import { realpathSync, statSync } from 'node:fs';
+import { packageRoot } from '../../package-root.ts';
 import { SignalWatch, statusOfSignal } from '../child.ts';
 import { usageError } from '../error.ts';
-import { packageRoot } from '../package.ts';
 import { prepareBootFiles } from './boot-files.ts';
 import type { Wire } from './frames.ts';
 import { bootGuest } from './guest.ts';
