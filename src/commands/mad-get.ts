@@ -1,7 +1,6 @@
 import { ExitStatus, Failure, type FailureJson } from '../explain/failure.ts';
 import type { MadGetResult } from '../model/mad.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import { repeatUntil } from '../waiting/repeat.ts';
 import {
   CLASS_OPTION,
   IN_LAB,
@@ -95,6 +94,7 @@ export const madGetCommand = defineCommand({
         return show(result, async () => (await views()).madGetView(result));
       };
       if (options.watch === null) return once(null, context.conclude);
+      const { repeatUntil } = await import('../waiting/repeat.ts');
       await repeatUntil(signal, options.watch * 1000, async () => {
         const time = new Date().toISOString();
         try {

@@ -1,6 +1,6 @@
 /** Options and values that the mad commands share. */
 import { readFileSync } from 'node:fs';
-import { MgmtClass } from '../datagram/codes.ts';
+import { MgmtClass } from '../datagram/classes.ts';
 import { Failure } from '../explain/failure.ts';
 import type { SessionOptions } from '../mad/session.ts';
 import type { Target } from '../mad/target.ts';

@@ -1,4 +1,4 @@
-import { Method, MgmtClass } from '../datagram/codes.ts';
+import { Method, MgmtClass } from '../datagram/classes.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import {
   CLASS_OPTION,

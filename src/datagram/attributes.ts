@@ -4,7 +4,7 @@ import * as sa from './attributes/administration.ts';
 import * as cm from './attributes/communication.ts';
 import * as perf from './attributes/performance.ts';
 import * as subnet from './attributes/subnet.ts';
-import { isVendor1, isVendor2, MgmtClass } from './codes.ts';
+import { isVendor1, isVendor2, MgmtClass } from './classes.ts';
 
 /** What an attribute modifier says: nothing, a port, a block, or several of them. */
 export type Modifier = 'none' | 'port' | 'block' | 'block-port' | 'in-out-port' | 'block-position' | 'select';

@@ -1,6 +1,7 @@
 /** What stands before the attribute in a management datagram. IBTA volume 1, 13.4.2, 13.6.2, 14.2.1, 15.2.1. */
 import { bitRecord } from '../layout/bits.ts';
-import { isVendor1, isVendor2, Method, MgmtClass, RmppFlags, RmppType } from './codes.ts';
+import { isVendor1, isVendor2, Method, MgmtClass } from './classes.ts';
+import { RmppFlags, RmppType } from './codes.ts';
 import { bytes, flags, hex, named, number, wideHex } from './field.ts';
 
 export const MAD_SIZE = 256;

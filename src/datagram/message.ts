@@ -3,7 +3,8 @@ import type { Decoded, Json } from '../layout/codec.ts';
 import { LayoutError } from '../layout/error.ts';
 import { type Encodable, type Fields, omitting, type Struct } from '../layout/struct.ts';
 import { type Attribute, attributeOf } from './attributes.ts';
-import { isVendor2, Method, RESPONSE_BIT } from './codes.ts';
+import { isVendor2, Method } from './classes.ts';
+import { RESPONSE_BIT } from './codes.ts';
 import { FieldValueError, isField } from './field.ts';
 import {
   dataPlace,

@@ -1,7 +1,7 @@
 /** Why a datagram cannot be sent, or is not answered: each failure with what to do next. */
 import { constants } from 'node:os';
 import { ATTRIBUTES, type Attribute } from '../datagram/attributes.ts';
-import { Method, MgmtClass } from '../datagram/codes.ts';
+import { Method, MgmtClass } from '../datagram/classes.ts';
 import { FieldValueError } from '../datagram/field.ts';
 import { isSa, isSmp } from '../datagram/headers.ts';
 import { UnknownFieldError } from '../datagram/message.ts';

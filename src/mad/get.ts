@@ -1,7 +1,8 @@
 /** One attribute of one node: `mad get`. */
 
 import { type Attribute, attributesNamed, type Family, requiredAttribute } from '../datagram/attributes.ts';
-import { Method, MgmtClass, NodeType } from '../datagram/codes.ts';
+import { Method, MgmtClass } from '../datagram/classes.ts';
+import { NodeType } from '../datagram/codes.ts';
 import type { FieldValues } from '../datagram/message.ts';
 import { Failure } from '../explain/failure.ts';
 import type { MadGetPortsResult, MadGetResult, MadPortAnswer } from '../model/mad.ts';

@@ -1,6 +1,6 @@
 /** Vendor ping: what an ibping(8) server answers. `mad ping`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Method } from '../datagram/codes.ts';
+import { Method } from '../datagram/classes.ts';
 import { dataPlace } from '../datagram/headers.ts';
 import { decodeMad, encodeMad } from '../datagram/message.ts';
 import { Failure } from '../explain/failure.ts';

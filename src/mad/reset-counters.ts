@@ -1,7 +1,8 @@
 /** Sets the counters of a port to zero: `mad reset-counters`. */
 
 import { requiredAttribute } from '../datagram/attributes.ts';
-import { Method, MgmtClass, NodeType } from '../datagram/codes.ts';
+import { Method, MgmtClass } from '../datagram/classes.ts';
+import { NodeType } from '../datagram/codes.ts';
 import { Failure } from '../explain/failure.ts';
 import type { MadResetResult } from '../model/mad.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';

@@ -1,6 +1,6 @@
 /** Any datagram: `mad send`. */
 import { ATTRIBUTES, type Attribute, attributeOf, componentBits, familyOf } from '../datagram/attributes.ts';
-import { isVendor2, Method, READING_METHODS } from '../datagram/codes.ts';
+import { isVendor2, Method, READING_METHODS } from '../datagram/classes.ts';
 import { FieldValueError, parseHexBytes } from '../datagram/field.ts';
 import { classVersion, hasRmpp, isDirected, isSa, isSmp, MAD_SIZE } from '../datagram/headers.ts';
 import {

@@ -2,7 +2,7 @@
 import { fullGidText } from '../abi/ib-types.ts';
 import { PortState } from '../abi/verbs-codes.ts';
 import { type Attribute, componentBits, requiredAttribute } from '../datagram/attributes.ts';
-import { Method, MgmtClass } from '../datagram/codes.ts';
+import { Method, MgmtClass } from '../datagram/classes.ts';
 import { classVersion, hasRmpp, isDirected, isSmp } from '../datagram/headers.ts';
 import { decodeMad, encodeMad, type FieldValues, type Mad } from '../datagram/message.ts';
 import { NativeCallError } from '../native/errors.ts';

@@ -1,7 +1,8 @@
 /** Records of the subnet administration: `mad table`. */
 
 import { ATTRIBUTES, attributesNamed, componentBits } from '../datagram/attributes.ts';
-import { Method, MgmtClass, RmppType } from '../datagram/codes.ts';
+import { Method, MgmtClass } from '../datagram/classes.ts';
+import { RmppType } from '../datagram/codes.ts';
 import { type Mad, parseFields, recordJson } from '../datagram/message.ts';
 import { Failure } from '../explain/failure.ts';
 import type { MadTableResult } from '../model/mad.ts';

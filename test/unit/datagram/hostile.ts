@@ -1,6 +1,6 @@
 /** Datagrams that nobody should send: whole ones with changed bytes, cut ones, noise. */
 import { ATTRIBUTES, familyOf } from '../../../src/datagram/attributes.ts';
-import { MgmtClass } from '../../../src/datagram/codes.ts';
+import { MgmtClass } from '../../../src/datagram/classes.ts';
 import { encodeMad } from '../../../src/datagram/message.ts';
 import type { randomFrom } from '../layout/support.ts';
 
