@@ -41,7 +41,8 @@ const JOBS = /** @type {const} */ ([
     'A connection on the real kernel, step by step',
     [
       ...['lab', 'run', 'roce', '--', 'sh', '-c'],
-      'rdmatool cm listen 10.9.1.1 --count 1 & sleep 4; rdmatool cm connect 10.9.1.1 --bind 10.9.0.1 --private-data hello; wait',
+      // A listener that nobody reaches must not keep the demo for ever.
+      'rdmatool cm listen 10.9.1.1 --count 1 --timeout 60000 & timeout 60 sh -c "until rdma resource show cm_id | grep -q LISTEN; do sleep 0.2; done"; rdmatool cm connect 10.9.1.1 --bind 10.9.0.1 --private-data hello; wait',
     ],
     0,
   ],
@@ -62,6 +63,7 @@ for (const [title, args, expected] of JOBS) {
   process.stdout.write(`\n== ${title}\n$ rdmatool ${args.join(' ')}\n`);
   const { status, error } = spawnSync(process.execPath, [RDMATOOL, ...args], {
     stdio: ['ignore', 'inherit', 'inherit'],
+    timeout: 300_000,
   });
   const asExpected = status === expected;
   if (!asExpected) wrong++;
