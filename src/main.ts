@@ -1,9 +1,10 @@
 /** Builds the program, runs it, and turns errors into messages and exit statuses: the one place that does. */
 import { CommanderError } from 'commander';
+import { commandNamedBy, loadCommand, loadCommands } from './commands/all.ts';
 import { endDespiteHangingCalls } from './commands/end.ts';
 import { Interruption } from './commands/interruption.ts';
-import { buildProgram, commandNamedBy } from './commands/program.ts';
-import { type Context, type ResultDocument, UsageError } from './commands/spec.ts';
+import { buildProgram } from './commands/program.ts';
+import { type CommandSpec, type Context, type ResultDocument, UsageError } from './commands/spec.ts';
 import { errnoText, errnoValue } from './explain/errno.ts';
 import { ExitStatus, FAILURES, Failure, type FailureJson } from './explain/failure.ts';
 import { jsonDocument, jsonLine } from './output/json.ts';
@@ -39,7 +40,7 @@ async function run(argv: readonly string[], streams: Streams): Promise<number> {
 async function runCommand(argv: readonly string[], streams: Streams, messages: string[]): Promise<number> {
   if (argv.length === 0) {
     const { overviewText } = await import('./commands/overview.ts');
-    await streams.data(overviewText());
+    await streams.data(await overviewText());
     return ExitStatus.DONE;
   }
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
@@ -48,8 +49,10 @@ async function runCommand(argv: readonly string[], streams: Streams, messages: s
   }
   let status: number = ExitStatus.DONE;
   const wantsHelp = argv.some((word) => word === '-h' || word === '--help');
-  const reference = wantsHelp ? await commandNamedBy(argv)?.reference?.() : undefined;
-  const program = buildProgram(argv, reference ?? [], async (spec, args, options) => {
+  const named = await commandIn(argv);
+  const reference = wantsHelp ? await named?.reference?.() : undefined;
+  const commands = named === null ? await loadCommands() : [named];
+  const program = buildProgram(commands, reference ?? [], async (spec, args, options) => {
     const interruption = new Interruption();
     const context: Context = {
       ...createContext(streams, options['json'] === true, options['color'] as ColorMode),
@@ -79,6 +82,12 @@ async function runCommand(argv: readonly string[], streams: Streams, messages: s
     await streams.data(help);
   }
   return status;
+}
+
+/** The command that the arguments name, null where they name none. */
+async function commandIn(argv: readonly string[]): Promise<CommandSpec | null> {
+  const name = commandNamedBy(argv);
+  return name === undefined ? null : await loadCommand(name);
 }
 
 function createContext(streams: Streams, json: boolean, color: ColorMode): Omit<Context, 'interruption'> {
@@ -123,7 +132,7 @@ async function printFailedDocument(
   streams: Streams,
 ): Promise<void> {
   const ownArguments = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  const spec = commandNamedBy(ownArguments);
+  const spec = await commandIn(ownArguments);
   // An interruption may come when the document, or a part of it, is out.
   if (!spec?.failed || !ownArguments.includes('--json') || streams.hasData) return;
   const document: ResultDocument = spec.failed(error);
@@ -170,9 +179,9 @@ function asFailure(error: unknown, argv: readonly string[], messages: readonly s
 function usageFailure(error: Error, argv: readonly string[], messages: readonly string[]): Failure {
   const [said, suggestion] = (messages.join('') || error.message).replace(/^error: /, '').split('\n');
   const meant = /^\((Did you mean .*)\)$/.exec(suggestion ?? '')?.[1];
-  const spec = commandNamedBy(argv);
-  const help = `rdmatool ${spec ? `${spec.path.join(' ')} ` : ''}--help`;
-  const isBefore = spec !== undefined && argv[0]?.startsWith('-') === true;
+  const name = commandNamedBy(argv);
+  const help = `rdmatool ${name === undefined ? '' : `${name} `}--help`;
+  const isBefore = name !== undefined && argv[0]?.startsWith('-') === true;
   const hints = [
     ...(meant === undefined ? [] : [`d${meant.slice(1)}`]),
     ...(isBefore ? ['options stand after the command'] : []),

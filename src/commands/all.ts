@@ -1,48 +1,53 @@
-import { cmBindCommand } from './cm-bind.ts';
-import { cmConnectCommand } from './cm-connect.ts';
-import { cmCreateIdCommand } from './cm-create-id.ts';
-import { cmGetaddrinfoCommand } from './cm-getaddrinfo.ts';
-import { cmInitQpAttrCommand } from './cm-init-qp-attr.ts';
-import { cmListenCommand } from './cm-listen.ts';
-import { cmResolveCommand } from './cm-resolve.ts';
-import { labDownCommand } from './lab-down.ts';
-import { labRunCommand } from './lab-run.ts';
-import { labStatusCommand } from './lab-status.ts';
-import { labUpCommand } from './lab-up.ts';
-import { listCommand } from './list.ts';
-import { madDecodeCommand } from './mad-decode.ts';
-import { madGetCommand } from './mad-get.ts';
-import { madPingCommand } from './mad-ping.ts';
-import { madResetCountersCommand } from './mad-reset-counters.ts';
-import { madSendCommand } from './mad-send.ts';
-import { madTableCommand } from './mad-table.ts';
-import { queryDeviceCommand } from './query-device.ts';
-import { schemaCommand } from './schema.ts';
-import type { CommandSpec } from './spec.ts';
+/**
+ * Every command by its words. The declaration of a command is loaded when it is named: loading all would cost every
+ * start.
+ */
+import type { CommandDeclaration, CommandSpec } from './spec.ts';
 
-/** Every command, in the order of the overview. */
-export const COMMANDS: readonly CommandSpec[] = [
-  queryDeviceCommand,
-  listCommand,
-  cmConnectCommand,
-  cmListenCommand,
-  cmResolveCommand,
-  cmBindCommand,
-  cmCreateIdCommand,
-  cmInitQpAttrCommand,
-  cmGetaddrinfoCommand,
-  madGetCommand,
-  madTableCommand,
-  madPingCommand,
-  madResetCountersCommand,
-  madSendCommand,
-  madDecodeCommand,
-  labRunCommand,
-  labUpCommand,
-  labDownCommand,
-  labStatusCommand,
-  schemaCommand,
-];
+/** In the order of the overview. */
+const LOADERS: Readonly<Record<string, () => Promise<CommandDeclaration>>> = {
+  'query-device': async () => (await import('./query-device.ts')).queryDeviceCommand,
+  list: async () => (await import('./list.ts')).listCommand,
+  'cm connect': async () => (await import('./cm-connect.ts')).cmConnectCommand,
+  'cm listen': async () => (await import('./cm-listen.ts')).cmListenCommand,
+  'cm resolve': async () => (await import('./cm-resolve.ts')).cmResolveCommand,
+  'cm bind': async () => (await import('./cm-bind.ts')).cmBindCommand,
+  'cm create-id': async () => (await import('./cm-create-id.ts')).cmCreateIdCommand,
+  'cm init-qp-attr': async () => (await import('./cm-init-qp-attr.ts')).cmInitQpAttrCommand,
+  'cm getaddrinfo': async () => (await import('./cm-getaddrinfo.ts')).cmGetaddrinfoCommand,
+  'mad get': async () => (await import('./mad-get.ts')).madGetCommand,
+  'mad table': async () => (await import('./mad-table.ts')).madTableCommand,
+  'mad ping': async () => (await import('./mad-ping.ts')).madPingCommand,
+  'mad reset-counters': async () => (await import('./mad-reset-counters.ts')).madResetCountersCommand,
+  'mad send': async () => (await import('./mad-send.ts')).madSendCommand,
+  'mad decode': async () => (await import('./mad-decode.ts')).madDecodeCommand,
+  'lab run': async () => (await import('./lab-run.ts')).labRunCommand,
+  'lab up': async () => (await import('./lab-up.ts')).labUpCommand,
+  'lab down': async () => (await import('./lab-down.ts')).labDownCommand,
+  'lab status': async () => (await import('./lab-status.ts')).labStatusCommand,
+  schema: async () => (await import('./schema.ts')).schemaCommand,
+};
+
+/** The words of every command, in the order of the overview. */
+export const COMMAND_NAMES: readonly string[] = Object.keys(LOADERS);
+
+/** The declaration of a command; null for words that name none. */
+export async function loadCommand(name: string): Promise<CommandSpec | null> {
+  const load = Object.hasOwn(LOADERS, name) ? LOADERS[name] : undefined;
+  return load === undefined ? null : { path: name.split(' '), ...(await load()) };
+}
+
+/** The declarations of all commands, in the order of the overview. */
+export async function loadCommands(): Promise<readonly CommandSpec[]> {
+  const loaded = await Promise.all(COMMAND_NAMES.map(loadCommand));
+  return loaded.filter((spec) => spec !== null);
+}
+
+/** The words of the command that the arguments name, whatever else is wrong with them. */
+export function commandNamedBy(argv: readonly string[]): string | undefined {
+  const words = argv.filter((word) => !word.startsWith('-'));
+  return COMMAND_NAMES.find((name) => name.split(' ').every((word, index) => words[index] === word));
+}
 
 /** What stands above a group of commands, by its word. */
 export const GROUPS: Readonly<Record<string, string>> = {

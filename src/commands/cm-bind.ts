@@ -4,7 +4,6 @@ import { ADDRESS_HELP, BIND_OPTIONS, endpointOf, settingsOf } from './cm-options
 import { defineCommand } from './spec.ts';
 
 export const cmBindCommand = defineCommand({
-  path: ['cm', 'bind'],
   summary: 'Bind an id of the connection manager to an address',
   arguments: [{ usage: '<address>', description: 'a local address: ADDR, ADDR:PORT or [ADDR6]:PORT' }],
   options: BIND_OPTIONS,

@@ -30,7 +30,6 @@ export const HANDSHAKE_OPTIONS = {
 };
 
 export const cmConnectCommand = defineCommand({
-  path: ['cm', 'connect'],
   summary: 'Connect to a listener, step by step, and say why it fails',
   arguments: [PEER_ARGUMENT],
   options: {

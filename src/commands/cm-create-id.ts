@@ -4,7 +4,6 @@ import { ID_OPTIONS, settingsOf } from './cm-options.ts';
 import { defineCommand } from './spec.ts';
 
 export const cmCreateIdCommand = defineCommand({
-  path: ['cm', 'create-id'],
   summary: 'Create and destroy an id of the RDMA connection manager',
   arguments: [],
   options: ID_OPTIONS,

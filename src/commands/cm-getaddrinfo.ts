@@ -3,7 +3,6 @@ import { PORT_SPACE } from './cm-options.ts';
 import { choice, defineCommand, flag, positiveInteger } from './spec.ts';
 
 export const cmGetaddrinfoCommand = defineCommand({
-  path: ['cm', 'getaddrinfo'],
   summary: 'Resolve a node and a service as RDMA programs do',
   arguments: [
     { usage: '<node>', description: 'a name or an address; - for none, with --passive' },

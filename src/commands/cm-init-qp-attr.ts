@@ -8,7 +8,6 @@ import { defineCommand, integerBetween } from './spec.ts';
 const QP_NUM = 1;
 
 export const cmInitQpAttrCommand = defineCommand({
-  path: ['cm', 'init-qp-attr'],
   summary: 'Show what the connection manager gives a queue pair',
   arguments: [PEER_ARGUMENT],
   options: {

@@ -6,7 +6,6 @@ import { defineCommand, flag, integerBetween, positiveInteger, UsageError } from
 const REASONS = [28, 35] as const;
 
 export const cmListenCommand = defineCommand({
-  path: ['cm', 'listen'],
   summary: 'Listen for connections, answer them, and show every event',
   arguments: [
     {

@@ -4,7 +4,6 @@ import { ADDRESS_HELP, endpointOf, PEER_ARGUMENT, PEER_OPTIONS, settingsOf } fro
 import { defineCommand } from './spec.ts';
 
 export const cmResolveCommand = defineCommand({
-  path: ['cm', 'resolve'],
   summary: 'Resolve an address and its route: device, GIDs, path',
   arguments: [PEER_ARGUMENT],
   options: PEER_OPTIONS,

@@ -3,7 +3,6 @@ import { aboutLabs, RESIDENT_LABS } from './labs.ts';
 import { defineCommand } from './spec.ts';
 
 export const labDownCommand = defineCommand({
-  path: ['lab', 'down'],
   summary: 'End a lab that is up',
   arguments: [{ usage: '<lab>', description: aboutLabs(RESIDENT_LABS) }],
   options: {},

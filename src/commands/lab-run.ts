@@ -6,7 +6,6 @@ import { defineCommand } from './spec.ts';
 const OPTIONS = mergedOptions(LABS, (kind) => kind.options);
 
 export const labRunCommand = defineCommand({
-  path: ['lab', 'run'],
   summary: 'Run a command on simulated RDMA devices',
   arguments: [
     { usage: '<lab>', description: aboutLabs(LABS) },

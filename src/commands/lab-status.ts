@@ -3,7 +3,6 @@ import { aboutLabs, RESIDENT_LABS } from './labs.ts';
 import { defineCommand } from './spec.ts';
 
 export const labStatusCommand = defineCommand({
-  path: ['lab', 'status'],
   summary: 'Show which labs are up',
   arguments: [{ usage: '[lab]', description: `${aboutLabs(RESIDENT_LABS)}; without one, all of them` }],
   options: {},

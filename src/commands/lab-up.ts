@@ -7,7 +7,6 @@ import { defineCommand, flag, UsageError } from './spec.ts';
 const LAB_OPTIONS = mergedOptions(RESIDENT_LABS, (kind) => kind.residence?.options);
 
 export const labUpCommand = defineCommand({
-  path: ['lab', 'up'],
   summary: 'Start a lab that stays: commands start at once in it',
   arguments: [{ usage: '<lab>', description: aboutLabs(RESIDENT_LABS) }],
   options: {

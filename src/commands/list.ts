@@ -3,7 +3,6 @@ import { withDeviceProgress } from './device-progress.ts';
 import { defineCommand } from './spec.ts';
 
 export const listCommand = defineCommand({
-  path: ['list'],
   summary: 'List RDMA devices, one line each',
   arguments: [{ usage: '[device...]', description: 'devices by name; without one, all of them' }],
   options: {},

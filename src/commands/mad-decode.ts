@@ -4,7 +4,6 @@ import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { choice, defineCommand, text } from './spec.ts';
 
 export const madDecodeCommand = defineCommand({
-  path: ['mad', 'decode'],
   summary: 'Decode a management datagram, without any device',
   arguments: [
     { usage: '[hex...]', description: 'the bytes; from stdin if neither they nor --file are given' },

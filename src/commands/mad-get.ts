@@ -14,7 +14,6 @@ import {
 import { defineCommand, flag, positiveInteger, UsageError } from './spec.ts';
 
 export const madGetCommand = defineCommand({
-  path: ['mad', 'get'],
   summary: 'Ask a node for NodeInfo, PortInfo, PortCounters …',
   arguments: [
     { usage: '<attribute>', description: 'what to ask for; any spelling of upper and lower case' },

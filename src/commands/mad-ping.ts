@@ -3,7 +3,6 @@ import { PORT_OPTIONS, sessionOptions, TARGET_ARGUMENT, targetOf } from './mad-o
 import { defineCommand, positiveInteger } from './spec.ts';
 
 export const madPingCommand = defineCommand({
-  path: ['mad', 'ping'],
   summary: 'Ping a node that runs ibping -S, and time the round trips',
   arguments: [{ usage: '<target>', description: TARGET_ARGUMENT }],
   options: {

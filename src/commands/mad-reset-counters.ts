@@ -12,7 +12,6 @@ import {
 import { defineCommand, flag, UsageError } from './spec.ts';
 
 export const madResetCountersCommand = defineCommand({
-  path: ['mad', 'reset-counters'],
   summary: 'Set the counters of a port to zero',
   arguments: [{ usage: '<target>', description: TARGET_ARGUMENT }],
   options: {

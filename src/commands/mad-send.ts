@@ -36,7 +36,6 @@ const METHOD_OPTION: OptionSpec<number> = {
 };
 
 export const madSendCommand = defineCommand({
-  path: ['mad', 'send'],
   summary: 'Send any management datagram by hand, and show the answer',
   arguments: [
     { usage: '<attribute>', description: 'name of an attribute of the class, or its number' },

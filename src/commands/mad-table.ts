@@ -3,7 +3,6 @@ import { IN_LAB, KEY_OPTION, PORT_OPTIONS, sessionOptions } from './mad-options.
 import { defineCommand, flag } from './spec.ts';
 
 export const madTableCommand = defineCommand({
-  path: ['mad', 'table'],
   summary: 'Ask the subnet administration for records',
   arguments: [
     { usage: '<record>', description: 'which records; any spelling of upper and lower case' },

@@ -1,6 +1,6 @@
 /** Manual pages, in man(7) macros, from the declared commands. */
 import { EXIT_MEANINGS } from '../explain/failure.ts';
-import { COMMANDS } from './all.ts';
+import { loadCommands } from './all.ts';
 import { allOptionsOf, COMMON_OPTIONS } from './program.ts';
 import type { CommandSpec, OptionSpec, ReferenceTable } from './spec.ts';
 
@@ -8,10 +8,11 @@ const PROGRAM_SUMMARY = 'diagnostics for RDMA devices, connections and managemen
 
 /** File name to contents of every manual page. */
 export async function manualPages(version: string): Promise<ReadonlyMap<string, string>> {
+  const commands = await loadCommands();
   return new Map([
-    ['rdmatool.1', programPage(version)],
+    ['rdmatool.1', programPage(commands, version)],
     ...(await Promise.all(
-      COMMANDS.map(
+      commands.map(
         async (spec): Promise<[string, string]> => [
           `${pageName(spec)}.1`,
           commandPage(spec, (await spec.reference?.()) ?? [], version),
@@ -39,7 +40,7 @@ const header = (name: string, version: string): string =>
 
 const page = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
 
-function programPage(version: string): string {
+function programPage(commands: readonly CommandSpec[], version: string): string {
   return page([
     header('rdmatool', version),
     ...section('NAME', `rdmatool \\- ${escapeRoff(PROGRAM_SUMMARY)}`),
@@ -54,7 +55,7 @@ function programPage(version: string): string {
     ),
     ...section(
       'COMMANDS',
-      ...COMMANDS.flatMap((spec) => ['.TP', `${bold(pageName(spec))}(1)`, `${escapeRoff(spec.summary)}.`]),
+      ...commands.flatMap((spec) => ['.TP', `${bold(pageName(spec))}(1)`, `${escapeRoff(spec.summary)}.`]),
     ),
     ...section(
       'OPTIONS',
@@ -89,7 +90,7 @@ function programPage(version: string): string {
       bold('RDMATOOL_DEBUG'),
       'show where a fault of rdmatool itself happened.',
     ),
-    ...section('SEE ALSO', escapeRoff(COMMANDS.map((spec) => `${pageName(spec)}(1)`).join(', '))),
+    ...section('SEE ALSO', escapeRoff(commands.map((spec) => `${pageName(spec)}(1)`).join(', '))),
   ]);
 }
 

@@ -1,11 +1,12 @@
 import { openSysfs } from '../system/sysfs.ts';
-import { COMMANDS } from './all.ts';
+import { loadCommands } from './all.ts';
 
 /** What `rdmatool` alone says: the commands, and the next step on this machine. */
-export function overviewText(): string {
-  const names = COMMANDS.map((spec) => spec.path.join(' '));
+export async function overviewText(): Promise<string> {
+  const commands = await loadCommands();
+  const names = commands.map((spec) => spec.path.join(' '));
   const width = Math.max(...names.map((name) => name.length)) + 2;
-  const lines = COMMANDS.map((spec, index) => `  ${(names[index] ?? '').padEnd(width)}${spec.summary}`);
+  const lines = commands.map((spec, index) => `  ${(names[index] ?? '').padEnd(width)}${spec.summary}`);
   return [
     'rdmatool: diagnostics for RDMA devices, connections and management datagrams',
     '',

@@ -1,6 +1,6 @@
 /** From the declared commands to a parser: commander's part of the command line. */
 import { Command, Option } from 'commander';
-import { COMMANDS, GROUPS } from './all.ts';
+import { GROUPS } from './all.ts';
 import {
   COLOR,
   type CommandSpec,
@@ -24,15 +24,13 @@ export const COMMON_OPTIONS = { json: JSON_FLAG, color: COLOR } as const;
 export const allOptionsOf = (spec: CommandSpec): OptionSpecs => ({ ...spec.options, ...COMMON_OPTIONS });
 
 /**
- * The parser. Only the command that the arguments name gets its options and help: declaring those of all
- * commands would cost every start.
+ * The parser for some commands, all or one: declaring a command that is not named would cost the start.
  */
 export function buildProgram(
-  argv: readonly string[],
+  commands: readonly CommandSpec[],
   reference: readonly ReferenceTable[],
   dispatch: Dispatch,
 ): Command {
-  const named = commandNamedBy(argv);
   const program = new Command('rdmatool')
     .description('Diagnostics for RDMA: devices, connections and management datagrams')
     .helpCommand(false)
@@ -40,7 +38,7 @@ export function buildProgram(
     .showSuggestionAfterError(true)
     .enablePositionalOptions();
   const groups = new Map<string, Command>();
-  for (const spec of COMMANDS) {
+  for (const spec of commands) {
     const [first, second] = spec.path;
     let parent = program;
     if (first !== undefined && second !== undefined) {
@@ -52,16 +50,9 @@ export function buildProgram(
           .helpCommand(false);
       groups.set(first, parent);
     }
-    const command = parent.command(spec.path.at(-1) ?? '').summary(spec.summary);
-    if (spec === named) declare(command, spec, reference, dispatch);
+    declare(parent.command(spec.path.at(-1) ?? '').summary(spec.summary), spec, reference, dispatch);
   }
   return program;
-}
-
-/** The command that the arguments name, whatever else is wrong with them. */
-export function commandNamedBy(argv: readonly string[]): CommandSpec | undefined {
-  const words = argv.filter((word) => !word.startsWith('-'));
-  return COMMANDS.find((spec) => spec.path.every((word, index) => words[index] === word));
 }
 
 function declare(

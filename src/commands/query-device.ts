@@ -3,7 +3,6 @@ import { withDeviceProgress } from './device-progress.ts';
 import { defineCommand, flag, positiveInteger } from './spec.ts';
 
 export const queryDeviceCommand = defineCommand({
-  path: ['query-device'],
   summary: 'Show what RDMA devices can do: verbs, ports, GIDs, AWS EFA',
   arguments: [{ usage: '[device...]', description: 'devices by name; without one, all of them' }],
   options: {

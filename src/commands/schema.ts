@@ -3,7 +3,6 @@ import { jsonDocument } from '../output/json.ts';
 import { defineCommand, UsageError } from './spec.ts';
 
 export const schemaCommand = defineCommand({
-  path: ['schema'],
   summary: "Print the JSON Schema of a command's output",
   arguments: [{ usage: '[command]', description: 'the command; without one, their names' }],
   options: {},

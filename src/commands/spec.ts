@@ -180,8 +180,12 @@ export interface CommandSpec<O extends OptionSpecs = OptionSpecs> {
   run(invocation: Invocation<O>): Promise<number>;
 }
 
+/** What a command's file declares; all.ts gives it its words. */
+export type CommandDeclaration<O extends OptionSpecs = OptionSpecs> = Omit<CommandSpec<O>, 'path'>;
+
 /** Keeps the types of the options with the action. */
-export const defineCommand = <O extends OptionSpecs>(spec: CommandSpec<O>): CommandSpec<O> => spec;
+export const defineCommand = <O extends OptionSpecs>(spec: CommandDeclaration<O>): CommandDeclaration<O> =>
+  spec;
 
 export const COLOR = choice(
   '--color <when>',

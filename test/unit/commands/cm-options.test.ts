@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { loadCommands } from '../../../src/commands/all.ts';
 import { endpointOf, type PEER_OPTIONS, settingsOf } from '../../../src/commands/cm-options.ts';
 import { buildProgram } from '../../../src/commands/program.ts';
 import type { OptionValues } from '../../../src/commands/spec.ts';
@@ -9,7 +10,7 @@ type Options = OptionValues<typeof PEER_OPTIONS>;
 async function parsed(...words: readonly string[]): Promise<{ args: readonly string[]; options: Options }> {
   let found: { args: readonly string[]; options: Options } | null = null;
   const argv = ['cm', ...words];
-  const program = buildProgram(argv, [], async (_spec, args, options) => {
+  const program = buildProgram(await loadCommands(), [], async (_spec, args, options) => {
     // The command that was named has these options.
     found = { args, options: options as Options };
   });

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../../src/commands/all.ts';
+import { loadCommands } from '../../../src/commands/all.ts';
 import { manualPages } from '../../../src/commands/manual.ts';
 import { allOptionsOf } from '../../../src/commands/program.ts';
 import { packageVersion } from '../../../src/package-root.ts';
+
+const commands = await loadCommands();
 
 const MAN = resolve(import.meta.dirname, '../../../man');
 
@@ -19,7 +21,7 @@ describe('the manual pages', () => {
     expect(readFileSync(resolve(MAN, name), 'utf8')).toBe(pages.get(name));
   });
 
-  it.each(COMMANDS.map((spec) => [spec.path.join(' '), spec] as const))(
+  it.each(commands.map((spec) => [spec.path.join(' '), spec] as const))(
     '%s: every option, argument and example stands in the page',
     (_name, spec) => {
       const page = (pages.get(`rdmatool-${spec.path.join('-')}.1`) ?? '').replaceAll('\\-', '-');
