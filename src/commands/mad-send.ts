@@ -118,6 +118,7 @@ export const madSendCommand = defineCommand({
     header: null,
     reply: null,
     rtt: null,
+    elapsed_ms: null,
     attempts: null,
   }),
   endsItself: true,

@@ -56,6 +56,16 @@ export function sectionsOf(mgmtClass: number): { name: Section['name']; layout: 
   ];
 }
 
+/** The status of a directed SMP begins with the direction. */
+const DIRECTION_BIT = 0x8000;
+
+/** 0, or why the request failed, without decoding the rest; -1 where the bytes are too few for it. */
+export function statusOf(bytes: Uint8Array): number {
+  if (bytes.length < HEADER_SIZE) return -1;
+  const status = (bytes[4] ?? 0) * 0x100 + (bytes[5] ?? 0);
+  return isDirected(bytes[1] ?? 0) ? status & ~DIRECTION_BIT : status;
+}
+
 const isTable = (method: number): boolean =>
   method === Method.valueOf('GetTableResp') || method === Method.valueOf('GetMultiResp');
 
@@ -88,7 +98,7 @@ export function decodeMad(bytes: Uint8Array): Mad {
   );
   const end = isSmp(mgmtClass) ? place.offset + place.length : bytes.length;
   const data = bytes.subarray(place.offset, end);
-  const status = isDirected(mgmtClass) ? header.status & 0x7fff : header.status;
+  const status = isDirected(mgmtClass) ? header.status & ~DIRECTION_BIT : header.status;
   const attribute = attributeOf(mgmtClass, header.attr_id);
   return {
     header,

@@ -3,7 +3,7 @@
  * sent again when they get lost. Nothing here blocks: waiting happens on a thread, taking what is there does not wait.
  */
 import { ibUserMadHdr, ibUserMadHdrOld } from '../abi/umad.ts';
-import { HEADER_SIZE } from '../datagram/headers.ts';
+import { HEADER_SIZE, MAD_SIZE } from '../datagram/headers.ts';
 import type { Decoded } from '../layout/codec.ts';
 import type { UmadChannel } from '../native/libibumad.ts';
 
@@ -42,6 +42,7 @@ export interface Request {
 
 export interface Reply {
   readonly mad: Uint8Array;
+  /** Decoded when it is asked for: few want it of thousands of answers. */
   readonly header: Decoded<typeof ibUserMadHdr>;
   /** From the last attempt to its answer, ms. */
   readonly rttMs: number;
@@ -72,8 +73,15 @@ interface Pending {
 const GRACE_MS = 200;
 /** The longest that closing has to wait for the thread that polls. */
 const POLL_SLICE_MS = 100;
+/**
+ * Where answers come within this time, they are waited for on this thread, so long at most: to send a thread off and
+ * to hear from it takes longer than such an answer does. The event loop turns again after TURN_MS.
+ */
+const QUICK_MS = 1;
+const TURN_MS = 2;
 const RECEIVE_BYTES = 64 * 1024;
 const TID_LOW_OFFSET = 12;
+const STATUS_OFFSET = ibUserMadHdr.offsetOf('status');
 
 export class MadEngine {
   readonly #channel: UmadChannel;
@@ -81,7 +89,13 @@ export class MadEngine {
   readonly #waiting: Pending[] = [];
   readonly #inFlight = new Map<number, Pending>();
   readonly #idle: (() => void)[] = [];
+  /** The user-MAD header of each address that has been sent to. */
+  readonly #headers = new WeakMap<Address, Uint8Array>();
   #buffer: Uint8Array;
+  #view: DataView;
+  /** What is sent: header and datagram. C has read it when the call returns. */
+  #outgoing: Uint8Array;
+  #lastRttMs = 0;
   #nextTid: number;
   #running = false;
   #closed = false;
@@ -93,6 +107,8 @@ export class MadEngine {
     this.#window = window;
     this.#nextTid = firstTid >>> 0;
     this.#buffer = new Uint8Array(channel.headerBytes + RECEIVE_BYTES);
+    this.#view = new DataView(this.#buffer.buffer);
+    this.#outgoing = new Uint8Array(channel.headerBytes + MAD_SIZE);
   }
 
   /** Sends a request and gives its answer. Throws NoReplyError, and NativeCallError where the port is lost. */
@@ -129,35 +145,28 @@ export class MadEngine {
     return this.#nextTid;
   }
 
+  /** Header and datagram, in a buffer that the next one takes. */
   #message(address: Address, mad: Uint8Array, tid: number): Uint8Array {
     const { headerBytes } = this.#channel;
-    const message = new Uint8Array(headerBytes + mad.length);
-    const { grh } = address;
-    const header = {
-      qpn: address.qpn,
-      qkey: address.qkey,
-      lid: address.lid,
-      sl: address.sl,
-      path_bits: address.pathBits,
-      ...(grh === null
-        ? {}
-        : {
-            grh_present: 1,
-            gid_index: grh.gidIndex,
-            hop_limit: grh.hopLimit,
-            traffic_class: grh.trafficClass,
-            gid: grh.gid,
-            flow_label: grh.flowLabel,
-          }),
-    };
-    message.set(
-      headerBytes === ibUserMadHdr.size
-        ? ibUserMadHdr.encode({ ...header, pkey_index: address.pkeyIndex })
-        : ibUserMadHdrOld.encode(header),
-    );
+    const length = headerBytes + mad.length;
+    if (this.#outgoing.length !== length) this.#outgoing = new Uint8Array(length);
+    const message = this.#outgoing;
+    message.set(this.#headerFor(address));
     message.set(mad, headerBytes);
-    new DataView(message.buffer).setUint32(headerBytes + TID_LOW_OFFSET, tid);
+    const at = headerBytes + TID_LOW_OFFSET;
+    message[at] = tid >>> 24;
+    message[at + 1] = tid >>> 16;
+    message[at + 2] = tid >>> 8;
+    message[at + 3] = tid;
     return message;
+  }
+
+  #headerFor(address: Address): Uint8Array {
+    const known = this.#headers.get(address);
+    if (known) return known;
+    const header = encodeHeader(address, this.#channel.headerBytes);
+    this.#headers.set(address, header);
+    return header;
   }
 
   #fill(): void {
@@ -182,15 +191,12 @@ export class MadEngine {
     }
   }
 
-  /** Polls and takes until nothing is in flight. */
+  /** Waits and takes until nothing is in flight. */
   async #run(): Promise<void> {
     this.#running = true;
     try {
       while (this.#inFlight.size > 0) {
-        const now = performance.now();
-        let nearest = now + POLL_SLICE_MS;
-        for (const { deadline } of this.#inFlight.values()) nearest = Math.min(nearest, deadline);
-        if (await this.#channel.poll(Math.max(1, Math.ceil(nearest - now)))) this.#drain();
+        if (await this.#untilReadable()) this.#drain();
         this.#expire();
         this.#fill();
       }
@@ -204,39 +210,68 @@ export class MadEngine {
     }
   }
 
-  #drain(): void {
-    while (this.#inFlight.size > 0) {
-      const received = this.#channel.receive(this.#buffer);
-      if (received === null) return;
-      if (typeof received !== 'number') {
-        this.#buffer = new Uint8Array(this.#channel.headerBytes + received.needed);
-        continue;
+  /** Takes answers as they come, while they come quickly; else waits on a thread. Whether something is there. */
+  async #untilReadable(): Promise<boolean> {
+    const started = performance.now();
+    let now = started;
+    if (this.#lastRttMs < QUICK_MS) {
+      while (this.#receive(QUICK_MS)) {
+        // Whoever got the answer may ask for more at once.
+        await null;
+        if (this.#inFlight.size === 0) return false;
+        now = performance.now();
+        if (now - started < TURN_MS) continue;
+        await turn();
+        return false;
       }
+    }
+    let nearest = now + POLL_SLICE_MS;
+    for (const { deadline } of this.#inFlight.values()) nearest = Math.min(nearest, deadline);
+    return this.#channel.poll(Math.max(1, Math.ceil(nearest - now)));
+  }
+
+  /** Takes what is there. */
+  #drain(): void {
+    while (this.#inFlight.size > 0 && this.#receive(0));
+  }
+
+  /** Takes one message, if one is there within the time. */
+  #receive(waitMs: number): boolean {
+    const received = this.#channel.receive(this.#buffer, waitMs);
+    if (received === null) return false;
+    if (typeof received === 'number') {
       this.#take(received);
       this.#fill();
+    } else {
+      this.#buffer = new Uint8Array(this.#channel.headerBytes + received.needed);
+      this.#view = new DataView(this.#buffer.buffer);
     }
+    return true;
   }
 
   #take(length: number): void {
     const { headerBytes } = this.#channel;
     if (length < HEADER_SIZE) return;
-    const view = new DataView(this.#buffer.buffer);
-    const tid = view.getUint32(headerBytes + TID_LOW_OFFSET);
+    const tid = this.#view.getUint32(headerBytes + TID_LOW_OFFSET);
     const pending = this.#inFlight.get(tid);
     // An answer that came after its request was given up, or one that was never asked for.
     if (!pending) return;
     this.#inFlight.delete(tid);
-    const status = view.getUint32(4, true);
+    const rttMs = performance.now() - pending.sentAt;
+    this.#lastRttMs = rttMs;
+    const status = this.#view.getUint32(STATUS_OFFSET, true);
     if (status !== 0) {
       this.#lost(pending);
       return;
     }
-    pending.resolve({
-      mad: this.#buffer.slice(headerBytes, headerBytes + length),
-      header: decodeHeader(this.#buffer, headerBytes),
-      rttMs: performance.now() - pending.sentAt,
-      attempts: pending.attempts,
-    });
+    pending.resolve(
+      new Received(
+        this.#buffer.slice(headerBytes, headerBytes + length),
+        this.#buffer.slice(0, headerBytes),
+        rttMs,
+        pending.attempts,
+      ),
+    );
   }
 
   #expire(): void {
@@ -261,8 +296,44 @@ export class MadEngine {
   }
 }
 
-function decodeHeader(buffer: Uint8Array, headerBytes: number): Decoded<typeof ibUserMadHdr> {
-  const whole = new Uint8Array(ibUserMadHdr.size);
-  whole.set(buffer.subarray(0, Math.min(headerBytes, whole.length)));
-  return ibUserMadHdr.decode(whole);
+class Received implements Reply {
+  constructor(
+    readonly mad: Uint8Array,
+    private readonly headerBytes: Uint8Array,
+    readonly rttMs: number,
+    readonly attempts: number,
+  ) {}
+
+  get header(): Decoded<typeof ibUserMadHdr> {
+    const whole = new Uint8Array(ibUserMadHdr.size);
+    whole.set(this.headerBytes.subarray(0, whole.length));
+    return ibUserMadHdr.decode(whole);
+  }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** The user-MAD header of a request, current or old by its length. */
+function encodeHeader(address: Address, length: number): Uint8Array {
+  const { grh } = address;
+  const header = {
+    qpn: address.qpn,
+    qkey: address.qkey,
+    lid: address.lid,
+    sl: address.sl,
+    path_bits: address.pathBits,
+    ...(grh === null
+      ? {}
+      : {
+          grh_present: 1,
+          gid_index: grh.gidIndex,
+          hop_limit: grh.hopLimit,
+          traffic_class: grh.trafficClass,
+          gid: grh.gid,
+          flow_label: grh.flowLabel,
+        }),
+  };
+  return length === ibUserMadHdr.size
+    ? ibUserMadHdr.encode({ ...header, pkey_index: address.pkeyIndex })
+    : ibUserMadHdrOld.encode(header);
 }

@@ -10,6 +10,7 @@ import {
   isResponse,
   parseFields,
   type Section,
+  statusOf,
 } from '../datagram/message.ts';
 import { Failure } from '../explain/failure.ts';
 import { LayoutError } from '../layout/error.ts';
@@ -25,7 +26,7 @@ import {
   unknownAttribute,
   usageFailure,
 } from './failures.ts';
-import { receivedHeaderJson, targetJson } from './results.ts';
+import { milliseconds, receivedHeaderJson, targetJson } from './results.ts';
 import { roundTrips } from './round-trips.ts';
 import { directedValues, type MadSession } from './session.ts';
 import type { Target } from './target.ts';
@@ -203,25 +204,29 @@ export async function sendMad(session: MadSession, options: SendOptions): Promis
       header: null,
       reply: null,
       rtt: null,
+      elapsed_ms: null,
       attempts: null,
     };
   }
 
-  const { replies, reasons } = await exchangeAll(session, options.count, () =>
+  const started = performance.now();
+  const outcome = await exchangeAll(session, options.count, () =>
     session.exchange(key, address, mad, { tid }),
   );
+  const elapsed = performance.now() - started;
+  const { times, reasons, last } = outcome;
   const fatal = reasons.find(isFatal);
   if (fatal !== undefined) throw requestFailed(session.title, what, target, fatal);
-  const last = replies.at(-1);
-  const failure = verdict(session, what, options, replies, reasons);
+  const failure = verdict(session, what, options, outcome);
   return {
     ...base,
     error: failure?.toJSON() ?? null,
-    sent: replies.length + reasons.length,
-    received: replies.length,
+    sent: times.length + reasons.length,
+    received: times.length,
     header: last ? receivedHeaderJson(last) : null,
     reply: last ? describeMad(last.mad) : null,
-    rtt: roundTrips(replies.map(({ rttMs }) => rttMs)),
+    rtt: roundTrips(times),
+    elapsed_ms: milliseconds(elapsed),
     attempts: last?.attempts ?? null,
   };
 }
@@ -229,14 +234,25 @@ export async function sendMad(session: MadSession, options: SendOptions): Promis
 /** As many in a row lost, and nobody is there: what is left would be lost as well. */
 const HOPELESS = 16;
 
+/** What became of the requests. Of thousands of answers only the times, the last and the first with a fault are kept. */
+interface Exchanges {
+  readonly times: readonly number[];
+  readonly reasons: readonly unknown[];
+  readonly last: Reply | undefined;
+  /** The first answer whose status is not 0, or that is too short to have one. */
+  readonly refused: Reply | undefined;
+}
+
 /** Does an exchange so often, as many at a time as the window has room for. */
 async function exchangeAll(
   session: MadSession,
   count: number,
   exchange: () => Promise<Reply>,
-): Promise<{ replies: Reply[]; reasons: unknown[] }> {
-  const replies: Reply[] = [];
+): Promise<Exchanges> {
+  const times: number[] = [];
   const reasons: unknown[] = [];
+  let last: Reply | undefined;
+  let refused: Reply | undefined;
   let started = 0;
   let lostInARow = 0;
   let isLost = false;
@@ -246,7 +262,9 @@ async function exchangeAll(
     while (started < count && !isHopeless()) {
       started++;
       try {
-        replies.push(await exchange());
+        last = await exchange();
+        times.push(last.rttMs);
+        if (statusOf(last.mad) !== 0) refused ??= last;
         lostInARow = 0;
       } catch (error) {
         reasons.push(error);
@@ -256,7 +274,7 @@ async function exchangeAll(
     }
   };
   await Promise.all(Array.from({ length: Math.min(count, window) }, work));
-  return { replies, reasons };
+  return { times, reasons, last, refused };
 }
 
 const isFatal = (reason: unknown): boolean => !(reason instanceof NoReplyError);
@@ -265,25 +283,21 @@ function verdict(
   session: MadSession,
   what: string,
   options: SendOptions,
-  replies: readonly Reply[],
-  reasons: readonly unknown[],
+  { times, reasons, last, refused }: Exchanges,
 ): Failure | null {
-  const [reason] = reasons;
-  if (replies.length === 0) return requestFailed(session.title, what, options.target, reason);
-  for (const { mad } of replies) {
-    try {
-      const { status } = decodeMad(mad);
-      if (status !== 0) return statusFailure(what, options.mgmtClass, status);
-    } catch (error) {
-      if (error instanceof LayoutError) return requestFailed(session.title, what, options.target, error);
-      throw error;
-    }
+  const shown = refused ?? last;
+  if (!shown) return requestFailed(session.title, what, options.target, reasons[0]);
+  try {
+    const { status } = decodeMad(shown.mad);
+    if (status !== 0) return statusFailure(what, options.mgmtClass, status);
+  } catch (error) {
+    if (error instanceof LayoutError) return requestFailed(session.title, what, options.target, error);
+    throw error;
   }
   if (reasons.length === 0) return null;
-  const total = replies.length + reasons.length;
   return new Failure(
     'SOME_LOST',
-    `${reasons.length} of ${total} requests were not answered`,
+    `${reasons.length} of ${times.length + reasons.length} requests were not answered`,
     'a smaller --window, a longer --timeout or more --retries may help',
   );
 }

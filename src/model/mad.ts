@@ -204,6 +204,7 @@ export const MadSendResult = exact(
     header: answer.header,
     reply: nullable(DecodedMad),
     rtt: nullable(RoundTrips),
+    elapsed_ms: nullable(Type.Number({ description: 'From the first request to the last answer, ms' })),
     attempts: nullable(Type.Integer()),
   },
   { title: 'rdmatool mad send' },

@@ -39,11 +39,12 @@ export interface UmadChannel {
   /** Hands header and datagram to the kernel. Throws NativeCallError. */
   send(agent: number, message: Uint8Array, timeoutMs: number, retries: number): void;
   /**
-   * Takes the next message into `buffer`, header first, without waiting.
+   * Takes the next message into `buffer`, header first.
+   * @param waitMs how long this thread, and the event loop with it, may wait for one: 0 or very little
    * @returns bytes of the datagram; null where nothing is there; `{ needed }` bytes where it does not fit
    * @throws NativeCallError
    */
-  receive(buffer: Uint8Array): number | null | { readonly needed: number };
+  receive(buffer: Uint8Array, waitMs?: number): number | null | { readonly needed: number };
   /** Whether a message is there within the time. Waits on a thread of the pool. Throws NativeCallError. */
   poll(milliseconds: number): Promise<boolean>;
   close(): void;
@@ -163,10 +164,10 @@ class OpenPort implements UmadChannel {
     if (result < 0) throw new NativeCallError('umad_send', errno || -result);
   }
 
-  receive(buffer: Uint8Array): number | null | { readonly needed: number } {
+  receive(buffer: Uint8Array, waitMs = 0): number | null | { readonly needed: number } {
     this.#check();
     this.#lengthView.setInt32(0, buffer.length - this.headerBytes, true);
-    const { result, errno } = this.#receive.call(this.portId, buffer, this.#length, 0);
+    const { result, errno } = this.#receive.call(this.portId, buffer, this.#length, waitMs);
     const length = this.#lengthView.getInt32(0, true);
     if (result >= 0) return length;
     const cause = errno || -result;

@@ -205,7 +205,7 @@ describe('the lab', () => {
   const RDMATOOL = `${process.execPath} ${join(import.meta.dirname, '../../../bin/rdmatool.js')}`;
   const servers = (): string[] =>
     run(
-      "grep -sl rdmatool- /proc/[0-9]*/environ | while read f; do tr '\\0' ' ' < ${f%environ}cmdline; echo; done",
+      "grep -sl rdmatool- /proc/[0-9]*/environ | while read f; do tr '\\0' ' ' < $(dirname $f)/cmdline; echo; done",
     )
       .text.split('\n')
       .filter((line) => /^(\S*\/)?(ibsim|opensm) /.test(line));
