@@ -74,10 +74,12 @@ const GRACE_MS = 200;
 /** The longest that closing has to wait for the thread that polls. */
 const POLL_SLICE_MS = 100;
 /**
- * Where answers come within this time, they are waited for on this thread, so long at most: to send a thread off and
- * to hear from it takes longer than such an answer does. The event loop turns again after TURN_MS.
+ * While answers come that quickly they are waited for on this thread, SLICE_MS at a time, between turns of the event
+ * loop: to send a thread off and to hear from it takes longer than such an answer does.
  */
-const QUICK_MS = 1;
+const QUICK_MS = 10;
+const SLICE_MS = 1;
+/** The event loop turns so often at least. */
 const TURN_MS = 2;
 const RECEIVE_BYTES = 64 * 1024;
 const TID_LOW_OFFSET = 12;
@@ -212,18 +214,22 @@ export class MadEngine {
 
   /** Takes answers as they come, while they come quickly; else waits on a thread. Whether something is there. */
   async #untilReadable(): Promise<boolean> {
-    const started = performance.now();
-    let now = started;
-    if (this.#lastRttMs < QUICK_MS) {
-      while (this.#receive(QUICK_MS)) {
-        // Whoever got the answer may ask for more at once.
-        await null;
-        if (this.#inFlight.size === 0) return false;
-        now = performance.now();
-        if (now - started < TURN_MS) continue;
-        await turn();
-        return false;
-      }
+    let now = performance.now();
+    let turned = now;
+    let answered = now;
+    while (this.#lastRttMs < QUICK_MS && now - answered < QUICK_MS) {
+      const isAny = this.#receive(SLICE_MS);
+      // Whoever got the answer may ask for more at once.
+      await null;
+      if (this.#inFlight.size === 0) return false;
+      now = performance.now();
+      if (isAny) answered = now;
+      if (isAny && now - turned < TURN_MS) continue;
+      await turn();
+      this.#expire();
+      this.#fill();
+      if (this.#inFlight.size === 0) return false;
+      turned = now;
     }
     let nearest = now + POLL_SLICE_MS;
     for (const { deadline } of this.#inFlight.values()) nearest = Math.min(nearest, deadline);
