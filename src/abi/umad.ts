@@ -5,7 +5,7 @@
 
 import { about } from '../layout/codec.ts';
 import { be16, be32, bytes, s32, text, u8, u16, u32 } from '../layout/scalar.ts';
-import { struct } from '../layout/struct.ts';
+import { omitting, struct } from '../layout/struct.ts';
 import { gid, guid } from './ib-types.ts';
 
 const headerOld = {
@@ -35,6 +35,16 @@ export const ibUserMadHdr = struct(
   'ib_user_mad_hdr',
   { ...headerOld, pkey_index: about(u16, 'index of the P_Key'), reserved: bytes(6) },
   { size: 64 },
+);
+
+/** The header of an answer, without what means nothing on receive. */
+export const receivedUserMadHdr = omitting(
+  ibUserMadHdr,
+  'timeout_ms',
+  'retries',
+  'qkey',
+  'gid_index',
+  'reserved',
 );
 
 /** Registration, ioctl REGISTER_AGENT. The mask has a bit a method that is wanted unasked: 128 bits. */

@@ -56,33 +56,6 @@ export const JoinState = flagSet('join state', '', {
   SEND_ONLY_FULL_MEMBER: 3,
 });
 
-/** Rates of a path, by code. IBTA 15.2.5.16 and enum ibv_rate; Gb/s in the names. */
-export const PathRate = enumeration('path rate', '', {
-  '2.5_GBPS': 2,
-  '10_GBPS': 3,
-  '30_GBPS': 4,
-  '5_GBPS': 5,
-  '20_GBPS': 6,
-  '40_GBPS': 7,
-  '60_GBPS': 8,
-  '80_GBPS': 9,
-  '120_GBPS': 10,
-  '14_GBPS': 11,
-  '56_GBPS': 12,
-  '112_GBPS': 13,
-  '168_GBPS': 14,
-  '25_GBPS': 15,
-  '100_GBPS': 16,
-  '200_GBPS': 17,
-  '300_GBPS': 18,
-  '28_GBPS': 19,
-  '50_GBPS': 20,
-  '400_GBPS': 21,
-  '600_GBPS': 22,
-  '800_GBPS': 23,
-  '1200_GBPS': 24,
-});
-
 /** CM: which message is rejected or acknowledged. IBTA 12.6.6 and 12.6.7. */
 export const CmMessage = enumeration('CM message', '', { REQ: 0, REP: 1, OTHER: 2 });
 

@@ -1,6 +1,6 @@
 /** The results of the commands `mad …`. */
 import Type from 'typebox';
-import { ibUserMadHdr } from '../abi/umad.ts';
+import { ibUserMadHdr, receivedUserMadHdr } from '../abi/umad.ts';
 import { ATTRIBUTES, type Attribute, componentBits } from '../datagram/attributes.ts';
 import { directedSmp, lidSmp, rmppHeader, saHeader, vendorHeader } from '../datagram/headers.ts';
 import { headerLayout } from '../datagram/message.ts';
@@ -8,16 +8,6 @@ import type { Json } from '../layout/codec.ts';
 import { describedSchema, omitting } from '../layout/struct.ts';
 import { exact, Failure, nullable, ofLayout } from './parts.ts';
 import { SCHEMA_IDS } from './schema-ids.ts';
-
-/** The user-MAD header of an answer, without what means nothing on receive. */
-export const receivedHeader = omitting(
-  ibUserMadHdr,
-  'timeout_ms',
-  'retries',
-  'qkey',
-  'gid_index',
-  'reserved',
-);
 
 export const MadStatus = exact({
   value: Type.Integer(),
@@ -69,7 +59,7 @@ export const MadTarget = exact({
 export type MadTarget = Type.Static<typeof MadTarget>;
 
 const answer = {
-  header: nullable(ofLayout(receivedHeader)),
+  header: nullable(ofLayout(receivedUserMadHdr)),
   mad: nullable(MadEnvelope),
   fields: nullable(NodeFields),
   rtt_ms: nullable(Type.Number({ description: 'From the last attempt to its answer, ms' })),
