@@ -1,6 +1,12 @@
 /** One attribute of one node: `mad get`. */
 
-import { type Attribute, attributesNamed, type Family, requiredAttribute } from '../datagram/attributes.ts';
+import {
+  type Attribute,
+  attributeOf,
+  attributesNamed,
+  type Family,
+  requiredAttribute,
+} from '../datagram/attributes.ts';
 import { Method, MgmtClass } from '../datagram/classes.ts';
 import { NodeType } from '../datagram/codes.ts';
 import type { FieldValues } from '../datagram/message.ts';
@@ -56,8 +62,10 @@ function questionOf(options: GetOptions, target: Target): Question {
     );
   }
   if (options.mgmtClass !== null) {
-    const isSubnet = options.mgmtClass === MgmtClass.valueOf('SUBN_LID_ROUTED');
-    const wanted = candidates.find((each) => (each.family === 'subnet') === isSubnet) ?? first;
+    const { mgmtClass } = options;
+    const own = candidates.find((each) => attributeOf(mgmtClass, each.id) === each);
+    // A class that nobody knows may have the common ones.
+    const wanted = own ?? candidates.find(({ family }) => family === 'general') ?? first;
     return { attribute: wanted, mgmtClass: options.mgmtClass, target };
   }
   if (first.family === 'general') {

@@ -8,7 +8,7 @@ import {
   encodeMad,
   type FieldValues,
   isResponse,
-  parseFields,
+  parseAttribute,
   type Section,
   statusOf,
 } from '../datagram/message.ts';
@@ -102,7 +102,7 @@ export function buildMad(options: SendOptions): Uint8Array {
     if (options.fields.length > 0 && !attribute) {
       throw new FieldValueError(`the fields of attribute ${options.attribute} are not known; give --data`);
     }
-    const fields = attribute ? parseFields(attribute.layout, options.fields) : {};
+    const fields = attribute ? parseAttribute(attribute, mgmtClass, options.fields) : {};
     const data = options.dataBytes ?? (options.data === null ? null : parseHexBytes(options.data));
     if (isVendor2(mgmtClass) && options.oui === null) {
       throw new FieldValueError(`${classText(mgmtClass)} has a vendor: give --oui, such as 0x001405`);
