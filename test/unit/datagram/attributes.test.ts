@@ -8,7 +8,7 @@ import {
   layoutsOf,
   requiredAttribute,
 } from '../../../src/datagram/attributes.ts';
-import { isField } from '../../../src/datagram/field.ts';
+import { FieldValueError, isField } from '../../../src/datagram/field.ts';
 import {
   decodeMad,
   encodeMad,
@@ -57,7 +57,7 @@ describe.each(LAYOUTS)('%s', (_name, layout) => {
       .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
       .filter(([name]) => {
         const codec = layout.fields[name];
-        return codec && isField(codec) && codec.kind !== 'text';
+        return codec && isField(codec);
       })
       .map(([name, value]) => `${name}=${value}`);
     const parsed = parseFields(layout, assignments);
@@ -88,6 +88,28 @@ describe('the table', () => {
         expect(Object.keys(attribute.layout.fields)).toContain(name);
       }
     }
+  });
+});
+
+describe('a name that is no UTF-8', () => {
+  const { layout } = requiredAttribute('NodeDescription', 'subnet');
+  it.each([
+    ['6e6f6465 c3a9', 'nodeé'],
+    ['6e6f6465 e9', 'node\\xe9'],
+    ['61005c62', 'a\\x00\\\\b'],
+    ['1b5b324a', '\u001b[2J'],
+    ['f09f98', '\\xf0\\x9f\\x98'],
+    ['', ''],
+  ])('%s', (hex, text) => {
+    const bytes = new Uint8Array(64);
+    bytes.set(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
+    const values = layout.decode(bytes);
+    expect(values).toEqual({ node_description: text });
+    expect(layout.encode(parseFields(layout, [`node_description=${text}`]))).toEqual(bytes);
+  });
+
+  it.each(['a\\', 'a\\x1', 'a\\n', '\ud800', 'x'.repeat(65)])('%j is refused', (text) => {
+    expect(() => parseFields(layout, [`node_description=${text}`])).toThrow(FieldValueError);
   });
 });
 
