@@ -29,7 +29,7 @@ export const madDecodeCommand = defineCommand({
     },
     {
       command:
-        'rdmatool lab run ib -- rdmatool mad send NodeInfo 1 --json | jq -r .reply.hex | rdmatool mad decode',
+        'rdmatool lab run ib -- rdmatool mad send NodeInfo 2 --json | jq -r .reply.hex | rdmatool mad decode',
       does: 'what has been received before',
     },
   ],

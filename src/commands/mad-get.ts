@@ -55,8 +55,8 @@ export const madGetCommand = defineCommand({
   },
   examples: [
     { command: `${IN_LAB} mad get NodeInfo 0,1`, does: 'what is behind the cable' },
-    { command: `${IN_LAB} mad get PortInfo 2 --port-num 1`, does: 'port 1 of the switch, by its LID' },
-    { command: `${IN_LAB} mad get PortCounters 2 --all-ports`, does: 'the counters of all its ports' },
+    { command: `${IN_LAB} mad get PortInfo 1 --port-num 1`, does: 'port 1 of the switch, by its LID' },
+    { command: `${IN_LAB} mad get PortCounters 1 --all-ports`, does: 'the counters of all its ports' },
     {
       command: `${IN_LAB} mad get PortInfo --json | jq -r .fields.port_state.name`,
       does: 'the state of the own port, for a script',

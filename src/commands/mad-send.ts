@@ -97,11 +97,11 @@ export const madSendCommand = defineCommand({
   examples: [
     { command: `${IN_LAB} mad send NodeInfo 0,1`, does: 'a directed Get NodeInfo' },
     {
-      command: `${IN_LAB} mad send PortCounters 1 port_select=1 --class PERF --count 1000 --window 16`,
+      command: `${IN_LAB} mad send PortCounters 2 port_select=1 --class PERF --count 1000 --window 16`,
       does: 'a thousand requests, sixteen at a time',
     },
     {
-      command: `${IN_LAB} mad send PortCounters 1 port_select=1 counter_select=0xffff --class PERF --method Set --write`,
+      command: `${IN_LAB} mad send PortCounters 2 port_select=1 counter_select=0xffff --class PERF --method Set --write`,
       does: 'the counters of a port set to zero',
     },
   ],

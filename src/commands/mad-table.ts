@@ -30,9 +30,9 @@ export const madTableCommand = defineCommand({
     ];
   },
   examples: [
-    { command: `${IN_LAB} mad table NodeRecord lid=1`, does: 'the node of LID 1' },
-    { command: `${IN_LAB} mad table LinkRecord from_lid=2`, does: 'the links of the switch' },
-    { command: `${IN_LAB} mad table PathRecord slid=1 dlid=3 num_path=1 --single`, does: 'one path' },
+    { command: `${IN_LAB} mad table NodeRecord lid=2`, does: 'the node of LID 2' },
+    { command: `${IN_LAB} mad table LinkRecord from_lid=1`, does: 'the links of the switch' },
+    { command: `${IN_LAB} mad table PathRecord slid=2 dlid=3 num_path=1 --single`, does: 'one path' },
     {
       command: `${IN_LAB} mad table NodeRecord --json | jq -r '.records[].node_description'`,
       does: 'names, for a script',

@@ -12,7 +12,7 @@ const ROUNDS = Number(process.env['ROUNDS'] ?? 9);
 const COUNT = Number(process.env['COUNT'] ?? 20_000);
 const WINDOWS = [1, 8, 16, 32, 64];
 /** A host of the fabric that is not the one the programs run on. */
-const LID = '1';
+const LID = '2';
 
 /** @param {string} program */
 function race(program) {
