@@ -11,7 +11,7 @@ export const madPingCommand = defineCommand({
     interval: positiveInteger('--interval <ms>', 'between two pings; 100 if not given'),
   },
   details: [
-    'Sends a Get of vendor class 0x32 with OUI 0x001405, which the server of ibping(8) answers with its name. Ctrl-C ends it with what has come.',
+    'Sends a Get of vendor class 0x32 with OUI 0x001405, which the server of ibping(8) answers with its name. Ctrl-C ends it with what has come. The server of ibping(8) does not survive in lab ib, whose simulator ends programs that get a datagram of a class which they did not register.',
     'Ends with 1 where some pings were lost, with 75 where all were.',
   ],
   examples: [

@@ -124,7 +124,7 @@ export const madSendCommand = defineCommand({
   endsItself: true,
   async run({ args, options, context }) {
     const [attribute = '', targetArgument = '', ...fields] = args;
-    const { needsWrite, sendMad } = await import('../mad/send.ts');
+    const { buildMad, needsWrite, sendMad } = await import('../mad/send.ts');
     const { parseGid } = await import('../datagram/field.ts');
     const { usageFailure } = await import('../mad/failures.ts');
     const { withSession } = await import('../mad/open.ts');
@@ -169,8 +169,10 @@ export const madSendCommand = defineCommand({
       rmpp: options.rmpp,
       count: options.count ?? 1,
     };
+    // What cannot be sent is told before any device is looked at.
+    const bytes = buildMad(datagram);
     return withSession(await sessionOptions(options, options.window), async (session) => {
-      const result = await sendMad(session, datagram);
+      const result = await sendMad(session, datagram, bytes);
       return context.conclude(result, async () =>
         (await import('../views/mad-message.ts')).madSendView(result),
       );

@@ -57,9 +57,10 @@ export const madTableCommand = defineCommand({
   async run({ args, options, context }) {
     const [record = '', ...selection] = args;
     const { withSession } = await import('../mad/open.ts');
-    const { getTable } = await import('../mad/table.ts');
+    const { getTable, tableQuery } = await import('../mad/table.ts');
+    const query = tableQuery({ record, selection, single: options.single });
     return withSession(await sessionOptions(options), async (session) => {
-      const result = await getTable(session, { record, selection, single: options.single });
+      const result = await getTable(session, query);
       return context.conclude(result, async () =>
         (await import('../views/mad-message.ts')).madTableView(result),
       );

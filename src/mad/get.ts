@@ -16,7 +16,7 @@ import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { statusFailure, unknownAttribute } from './failures.ts';
 import { answerJson, NO_ANSWER, targetJson } from './results.ts';
 import type { Answer, MadSession } from './session.ts';
-import type { Target } from './target.ts';
+import { LOCAL_PATH, type Target } from './target.ts';
 
 export interface GetOptions {
   readonly attribute: string;
@@ -102,6 +102,11 @@ function selection(
   return { modifier: options.modifier ?? byKind[attribute.modifier], fields };
 }
 
+/** Whether the question can be asked at all, before any device is looked at. Throws Failure. */
+export function checkQuestion(options: GetOptions): void {
+  selection(questionOf(options, options.target ?? LOCAL_PATH), options, options.portNum);
+}
+
 /** An option that the attribute has no use for would mislead. */
 function refuseUseless(attribute: Attribute, options: GetOptions, portNum: number | null): void {
   const kind = attribute.modifier;
@@ -160,7 +165,7 @@ async function portFor(session: MadSession, question: Question, options: GetOpti
 /** Where the request goes if nothing is said. */
 async function targetFor(session: MadSession, options: GetOptions): Promise<Target> {
   if (options.target !== null) return options.target;
-  return options.attribute.toLowerCase() === 'sminfo' ? session.subnetManager() : { kind: 'path', path: [0] };
+  return options.attribute.toLowerCase() === 'sminfo' ? session.subnetManager() : LOCAL_PATH;
 }
 
 const base = (session: MadSession, question: Question, answerLid: number | null) => ({

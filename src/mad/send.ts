@@ -173,9 +173,12 @@ async function addressOf(session: MadSession, options: SendOptions): Promise<Add
 }
 
 /** Sends the datagram as often as wanted, and shows the last answer. Throws Failure. */
-export async function sendMad(session: MadSession, options: SendOptions): Promise<MadSendResult> {
+export async function sendMad(
+  session: MadSession,
+  options: SendOptions,
+  mad = buildMad(options),
+): Promise<MadSendResult> {
   const { mgmtClass, method, target } = options;
-  const mad = buildMad(options);
   const what = `${methodText(method)} ${options.attribute} (${classText(mgmtClass)})`;
   const address = await addressOf(session, options);
   const version = options.classVersion ?? classVersion(mgmtClass);
