@@ -133,6 +133,20 @@ describe('on a healthy fabric', () => {
     for (const { time, error } of lines) expect([Date.parse(time) > 0, error]).toEqual([true, null]);
   });
 
+  it('--watch goes on when nobody answers, and ends after --count', async () => {
+    const ask = (path: string) =>
+      fabric.shell(`rdmatool mad get NodeInfo ${path} --watch 1 -c 2 --timeout 20 --retries 0 --json`);
+    const codes = (stdout: string) =>
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { error: { code: string } | null }).error?.code ?? null);
+    const silent = await ask('0,5');
+    expect([silent.status, codes(silent.stdout)]).toEqual([75, ['TIMED_OUT', 'TIMED_OUT']]);
+    const well = await ask('0,1');
+    expect([well.status, codes(well.stdout)]).toEqual([0, [null, null]]);
+  });
+
   it('many clients one after another find the fabric: none keeps its place', async () => {
     const { stdout } = await fabric.shell(
       'for i in $(seq 25); do rdmatool mad get NodeInfo 0,1 > /dev/null && echo ok; done',
@@ -228,14 +242,16 @@ describe('the lab', () => {
     ['has no such command', `${RDMATOOL} lab run ib -- no-such-command`, 127],
   ])('%s, and leaves nothing behind', (_name, command, status) => {
     const before = traces();
+    const others = servers();
     expect(run(command).status).toBe(status);
     expect(traces()).toEqual(before);
     expect(readdirSync(folder).filter((name) => /^sys-/.test(name))).toEqual([]);
-    expect(servers()).toEqual([]);
+    expect(servers()).toEqual(others);
   });
 
   it('stays up until it is taken down', () => {
     const runtime = `XDG_RUNTIME_DIR=${folder}`;
+    const others = servers();
     const up = run(`${runtime} ${RDMATOOL} lab up ib --fabric fat-tree:2,1,2`);
     expect(up.status, up.text).toBe(0);
     try {
@@ -246,7 +262,7 @@ describe('the lab', () => {
     } finally {
       expect(run(`${runtime} ${RDMATOOL} lab down ib`).status).toBe(0);
     }
-    expect(servers()).toEqual([]);
+    expect(servers()).toEqual(others);
     expect(readdirSync(join(folder, 'rdmatool'))).toEqual([]);
     expect(run(`${runtime} ${RDMATOOL} lab down ib`).status).toBe(0);
   });
