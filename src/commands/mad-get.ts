@@ -13,6 +13,9 @@ import {
 } from './mad-options.ts';
 import { defineCommand, flag, positiveInteger, UsageError } from './spec.ts';
 
+/** A timer waits no longer. */
+const MOST_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
+
 export const madGetCommand = defineCommand({
   summary: 'Ask a node for NodeInfo, PortInfo, PortCounters …',
   arguments: [
@@ -32,7 +35,11 @@ export const madGetCommand = defineCommand({
       'the attribute modifier, instead of what those options make of it',
       0xffffffff,
     ),
-    watch: positiveInteger('--watch <seconds>', 'ask again and again, so far apart, until interrupted'),
+    watch: positiveInteger(
+      '--watch <seconds>',
+      'ask again and again, so far apart, until interrupted',
+      MOST_SECONDS,
+    ),
     count: positiveInteger('-c, --count <N>', 'with --watch: ask so often, and end'),
   },
   details: [

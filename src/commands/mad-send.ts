@@ -68,7 +68,7 @@ export const madSendCommand = defineCommand({
     flowLabel: wholeNumber('--flow-label <number>', 'flow label', 0xfffff),
     rmpp: flag('--rmpp', 'long messages: the kernel splits what is sent and joins what comes'),
     count: positiveInteger('-c, --count <N>', 'send it so often; once if not given'),
-    window: positiveInteger('--window <N>', 'so many at a time; 8 if not given'),
+    window: positiveInteger('--window <N>', 'so many at a time; 8 if not given', 65_535),
   },
   details: [
     'Builds a datagram of any class, sends it, and shows the answer field by field and in hexadecimal, with its header and the round-trip time; the minimum, median, 99th percentile and maximum of several.',

@@ -93,7 +93,9 @@ function selection(
     port,
     block,
     'block-port':
-      attribute.name === 'VLArbitrationTable' ? ((options.block ?? 1) << 16) | port : (port << 16) | block,
+      attribute.name === 'VLArbitrationTable'
+        ? (options.block ?? 1) * 0x10000 + port
+        : port * 0x10000 + block,
     'in-out-port': ((options.inPort ?? 0) << 8) | port,
     'block-position': block,
     select: 0,
