@@ -6,21 +6,25 @@ import type { Codec } from '../layout/codec.ts';
 import { LayoutError, shown } from '../layout/error.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Bytes of the longest character of UTF-8. */
-const LONGEST = 4;
+/** Bytes of a character that begins with this one; 0 where none does. */
+function lengthFrom(first: number): number {
+  if (first < 0x80) return 1;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
 
 const escapedByte = (byte: number): string => `\\x${byte.toString(16).padStart(2, '0')}`;
 
 /** The character at `from`, and its bytes; null where there is none. */
 function characterAt(bytes: Uint8Array, from: number): { text: string; length: number } | null {
-  for (let length = 1; length <= LONGEST && from + length <= bytes.length; length++) {
-    try {
-      return { text: decoder.decode(bytes.subarray(from, from + length)), length };
-    } catch {
-      // Too few bytes, or the wrong ones.
-    }
+  const length = lengthFrom(bytes[from] ?? 0);
+  if (length === 0 || from + length > bytes.length) return null;
+  if (length === 1) return { text: String.fromCharCode(bytes[from] ?? 0), length };
+  try {
+    return { text: decoder.decode(bytes.subarray(from, from + length)), length };
+  } catch {
+    return null;
   }
-  return null;
 }
 
 /** All bytes but the zeros at the end. */

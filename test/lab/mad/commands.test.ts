@@ -187,6 +187,21 @@ describe('on a fabric with faults', () => {
     }
   });
 
+  it('a port whose own cable is pulled is told, as text and as JSON', async () => {
+    const fabric = await TestFabric.start({ fabric: 'pair' });
+    try {
+      fabric.lab.fault('H2:1:unlink');
+      await expect
+        .poll(async () => (await fabric.shell('rdmatool mad table NodeRecord --timeout 50')).status)
+        .toBe(1);
+      const { stderr } = await fabric.shell('rdmatool mad table NodeRecord');
+      expect(stderr).toContain('the port is DOWN');
+      expect((await fabric.json('mad table NodeRecord'))['error']).toMatchObject({ code: 'PORT_DOWN' });
+    } finally {
+      await fabric.stop();
+    }
+  });
+
   it('a fabric that ends in the middle is told, in time', async () => {
     const fabric = await TestFabric.start({ fabric: 'pair' });
     try {
