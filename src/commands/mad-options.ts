@@ -3,7 +3,7 @@ import { MgmtClass } from '../datagram/classes.ts';
 import type { SessionOptions } from '../mad/session.ts';
 import type { Target } from '../mad/target.ts';
 import { readFile } from './read-file.ts';
-import { flag, type OptionSpec, positiveInteger, text, UsageError } from './spec.ts';
+import { flag, milliseconds, type OptionSpec, positiveInteger, text, UsageError } from './spec.ts';
 
 /** A whole number, decimal or 0x…, of at most `most`. */
 export function wholeNumber(flags: string, description: string, most: number): OptionSpec<number | null> {
@@ -63,7 +63,7 @@ export const CLASS_OPTION: OptionSpec<number | null> = {
 export const PORT_OPTIONS = {
   ibDev: text('-d, --ib-dev <name>', 'device to send from; the first with an active port if not given'),
   ibPort: positiveInteger('-i, --ib-port <N>', 'port to send from'),
-  timeout: positiveInteger('--timeout <ms>', 'wait so long for an answer, each time; 1000 if not given'),
+  timeout: milliseconds('--timeout <ms>', 'wait so long for an answer, each time; 1000 if not given'),
   retries: wholeNumber('--retries <N>', 'send again so often when no answer comes; 3 if not given', 1000),
 } as const;
 

@@ -148,6 +148,7 @@ export class CmEventChannel {
   readonly #channel: Pointer;
   readonly #readiness: Readiness;
   readonly #ids = new Map<Pointer, CmIdHandle>();
+  readonly #creating = new Set<Promise<CmIdHandle>>();
   #open = true;
 
   constructor(
@@ -167,6 +168,16 @@ export class CmEventChannel {
 
   /** rdma_create_id(3). Throws NativeCallError. */
   async createId(portSpace: number): Promise<CmIdHandle> {
+    const created = this.#create(portSpace);
+    this.#creating.add(created);
+    try {
+      return await created;
+    } finally {
+      this.#creating.delete(created);
+    }
+  }
+
+  async #create(portSpace: number): Promise<CmIdHandle> {
     const out: Pointer[] = [0n];
     const { result, errno } = await this.library
       .get<number>('int rdma_create_id(void *channel, _Out_ void **id, void *context, int ps)')
@@ -232,6 +243,8 @@ export class CmEventChannel {
     if (!this.#open) return;
     this.#open = false;
     await this.#readiness.close();
+    // An id that is on its way belongs to this channel too.
+    await Promise.allSettled([...this.#creating]);
     for (const id of [...this.#ids.values()]) await id.destroy();
     await this.library.get<void>('void rdma_destroy_event_channel(void *channel)').callAsync(this.#channel);
   }
