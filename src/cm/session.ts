@@ -15,7 +15,13 @@ import {
   type PortSpaceName,
 } from '../abi/rdmacm-codes.ts';
 import type { SocketAddress } from '../abi/sockaddr.ts';
-import { type CmOccurrence, cmEventFailure, explainCmEvent, statusName } from '../explain/cm-events.ts';
+import {
+  type CmOccurrence,
+  cmEventFailure,
+  connectionText,
+  explainCmEvent,
+  statusName,
+} from '../explain/cm-events.ts';
 import { errnoName } from '../explain/errno.ts';
 import { Failure, type FailureJson } from '../explain/failure.ts';
 import type { CmAddress, CmRoute, CmStep } from '../model/cm.ts';
@@ -283,7 +289,12 @@ export class Session {
       const { meaning, cause, next } = explainCmEvent(
         this.occurrence({ event: CmEventType.valueOf('UNREACHABLE'), status: -constants.errno.ETIMEDOUT }),
       );
-      return new Failure('TIMED_OUT', `${error.message}: ${meaning}`, `likely: ${cause}. ${next}`);
+      const ends = {
+        local: this.#local && endpointText(this.#local),
+        peer: this.#peer && endpointText(this.#peer),
+      };
+      const where = connectionText({ ...ends, device: this.#device?.name ?? null });
+      return new Failure('TIMED_OUT', `${where}: ${error.message}: ${meaning}`, `likely: ${cause}. ${next}`);
     }
     return callFailed(error, {
       step: name,

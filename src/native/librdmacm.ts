@@ -255,7 +255,6 @@ export class CmIdHandle {
   readonly #id: Pointer;
   readonly #pending = new Set<Promise<unknown>>();
   #open = true;
-  #hasQueuePair = false;
   #hasSharedReceiveQueue = false;
 
   constructor(
@@ -343,7 +342,6 @@ export class CmIdHandle {
   async createQp(attr: Encodable<Decoded<typeof ibvQpInitAttr>>): Promise<Decoded<typeof ibvQpInitAttr>> {
     const bytes = ibvQpInitAttr.encode(attr);
     await this.#call('int rdma_create_qp(void *id, void *pd, void *attr)', null, bytes);
-    this.#hasQueuePair = true;
     return ibvQpInitAttr.decode(bytes);
   }
 
@@ -439,7 +437,8 @@ export class CmIdHandle {
     if (!this.#open) return;
     this.#open = false;
     await Promise.allSettled([...this.#pending]);
-    if (this.#hasQueuePair) {
+    // As C has it: a call that made one may have come back just now.
+    if (rdmaCmId.decode(readBytes(this.#id, rdmaCmId.size)).qp !== 0n) {
       await this.library.get<void>('void rdma_destroy_qp(void *id)').callAsync(this.#id);
     }
     if (this.#hasSharedReceiveQueue) {

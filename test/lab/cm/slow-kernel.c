@@ -1,7 +1,6 @@
 /*
  * In front of librdmacm and libc in a test (LD_PRELOAD): makes one step of a command slow, or fail.
  *   SLOW_STEP=connect    the step makes the file SLOW_MARK, and waits until it is gone, or for a minute
- *   SLOW_AFTER=1         not the first time: librdmacm itself tries create_id and bind_addr when it starts
  *   FAIL_STEP=create_qp  the step fails with the errno FAIL_ERRNO, as a driver's would
  * Steps are the commands of <rdma/rdma_user_cm.h>, and create_qp and getaddrinfo.
  */
@@ -38,11 +37,8 @@ static const char *step_of(uint32_t command)
 /* Returns the errno that the step is to fail with, or 0. */
 static int begin(const char *step)
 {
-	/* Of the step that is slow, since none was. */
-	static int times;
-	const char *slow = getenv("SLOW_STEP"), *fail = getenv("FAIL_STEP"), *after = getenv("SLOW_AFTER");
-	if (!slow) times = 0;
-	if (slow && !strcmp(step, slow) && ++times > (after ? atoi(after) : 0)) {
+	const char *slow = getenv("SLOW_STEP"), *fail = getenv("FAIL_STEP");
+	if (slow && !strcmp(step, slow)) {
 		const char *mark = getenv("SLOW_MARK");
 		close(open(mark, O_CREAT | O_WRONLY, 0600));
 		for (int i = 0; i < 6000 && !access(mark, F_OK); i++) usleep(10000);
