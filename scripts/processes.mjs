@@ -9,12 +9,15 @@ import { constants } from 'node:os';
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ quiet?: boolean }} [options]
+ * @param {{ quiet?: boolean, directory?: string }} [options]
  * @returns {Promise<{ status: number, output: string }>}
  */
-export function run(command, args, { quiet = false } = {}) {
+export function run(command, args, { quiet = false, directory } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: quiet ? ['ignore', 'pipe', 'pipe'] : 'inherit' });
+    const child = spawn(command, args, {
+      stdio: quiet ? ['ignore', 'pipe', 'pipe'] : 'inherit',
+      ...(directory === undefined ? {} : { cwd: directory }),
+    });
     /** @type {Buffer[]} */
     const chunks = [];
     child.stdout?.on('data', (chunk) => chunks.push(chunk));

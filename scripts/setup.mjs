@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { buildBundle } from './setup/bundle.mjs';
 import { installDebianPackages, TIERS } from './setup/debian-packages.mjs';
 import { SetupError } from './setup/error.mjs';
+import { fetchGenerations } from './setup/generations.mjs';
 import { requireSupportedMachine } from './setup/machine.mjs';
 import { installNodeModules } from './setup/node-modules.mjs';
 
@@ -18,6 +19,7 @@ try {
   await installDebianPackages(tier);
   await installNodeModules();
   await buildBundle();
+  if (tier === 'long') await fetchGenerations();
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   console.error(`set-up: ${error.message}`);

@@ -1,9 +1,9 @@
+import { releaseInFileName } from '../abi/library-file.ts';
 import type { Failure } from '../explain/failure.ts';
 import type { LibraryOrigin } from '../model/query-device.ts';
 import { MissingLibraryError } from '../native/errors.ts';
 import { Libefa, mappedLibefa } from '../native/libefa.ts';
 import { Libibverbs, type VerbsDevice, type VerbsDeviceList } from '../native/libibverbs.ts';
-import { releaseInFileName } from '../native/library.ts';
 import type { Machine } from '../system/machine.ts';
 import { OPEN_DEADLINE_MS, within } from '../waiting/deadline.ts';
 import { listFailed, noLibrary, reasonOf } from './failures.ts';

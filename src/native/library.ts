@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import koffi from 'koffi';
+import { releaseInFileName } from '../abi/library-file.ts';
 import { MissingLibraryError, MissingSymbolError } from './errors.ts';
 import { refuseUnknownPlatform } from './platform.ts';
 
@@ -46,16 +47,6 @@ export function mappedFiles(): string[] {
     // A library that was replaced under the running process.
     .map((line) => line.slice(line.indexOf('/')).replace(/ \(deleted\)$/, ''));
   return [...new Set(files)];
-}
-
-/**
- * The release of rdma-core in a library's file name: 44.0 of `libibverbs.so.1.14.44.0`. null where the name does
- * not tell, and where a vendor counts in its own way (`2404mlnx51`, `58mlnx43`).
- */
-export function releaseInFileName(path: string): string | null {
-  const release = /\.so\.\d+\.\d+\.(\d\S*)$/.exec(basename(path))?.[1];
-  if (release === undefined || /mlnx/i.test(release)) return null;
-  return Number.parseInt(release, 10) < 1000 ? release : null;
 }
 
 type KoffiLibrary = ReturnType<typeof koffi.load>;

@@ -11,11 +11,19 @@ import { TemporaryTree } from '../temporary-tree.ts';
 import { type LabDevice, labDevice } from './device.ts';
 import { EFA_FAULTS, type FaultHelp, type Faults, parseFaults } from './faults.ts';
 import { EFA_INSTANCES, findInstance } from './instances.ts';
-import { interposer } from './interposer.ts';
+import { interposer, restarter } from './interposer.ts';
 import { EFA_MODELS, findModel, modelProfile } from './models.ts';
 import { netlinkCalls } from './netlink.ts';
 import { isAllKnown, type Profile } from './profile.ts';
 import { EMPTY_PROFILE, printProfile, readProfile } from './profile-json.ts';
+import {
+  commandOn,
+  findRdmaCore,
+  type RdmaCore,
+  rdmaCoreName,
+  rdmaCoreVariables,
+  requireLoads,
+} from './rdma-core.ts';
 import { replyDevice } from './replies.ts';
 import { encodeReplyFile, type Hidden } from './reply-file.ts';
 import { writeSysfs } from './sysfs.ts';
@@ -31,6 +39,8 @@ export interface EfaLabOptions {
   readonly devices?: readonly string[] | undefined;
   /** As EFA_FAULTS describes them. */
   readonly faults?: readonly string[] | undefined;
+  /** Where another rdma-core than the system's stands: its prefix, or the root of another system. */
+  readonly rdmaCore?: string | undefined;
   /** Of the caller; process.env if not given. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
@@ -60,6 +70,11 @@ export interface EfaLab {
   readonly devices: readonly EfaLabDevice[];
   /** `p5.48xlarge: 32 x efa2`, and whether figures are assumed. */
   readonly summary: string;
+  /**
+   * What to start for a command, with `env` in its environment. It is the command itself but where another rdma-core
+   * is to serve.
+   */
+  start(command: readonly string[], environment?: NodeJS.ProcessEnv): readonly string[];
   /** Removes the tree. Programs that still run lose their devices. */
   remove(): Promise<void>;
 }
@@ -195,13 +210,18 @@ function labDevices(wanted: readonly WantedDevice[], faults: Faults): LabDevice[
   return devices;
 }
 
-function summarise(instance: string | undefined, wanted: readonly WantedDevice[]): string {
+function summarise(
+  instance: string | undefined,
+  wanted: readonly WantedDevice[],
+  rdmaCore: RdmaCore | null,
+): string {
   const counts = new Map<string, number>();
   for (const { model } of wanted) counts.set(model, (counts.get(model) ?? 0) + 1);
   const content = [...counts].map(([model, count]) => `${count} x ${model}`).join(', ');
   const assumed = wanted.every(({ profile }) => isAllKnown(profile));
   const caution = assumed ? '' : '; figures marked assumed were never read from a card';
-  return `simulated devices (${instance === undefined ? '' : `${instance}: `}${content})${caution}`;
+  const under = rdmaCore === null ? '' : ` under ${rdmaCoreName(rdmaCore)}`;
+  return `simulated devices (${instance === undefined ? '' : `${instance}: `}${content})${under}${caution}`;
 }
 
 /** Makes a lab. Throws LabError. */
@@ -225,16 +245,22 @@ async function prepare(options: EfaLabOptions, abort?: AbortSignal): Promise<Efa
   const wanted = wantedDevices(options);
   const faults = parseFaults(options.faults ?? []);
   const devices = labDevices(wanted, faults);
-  const library = await interposer(environment, abort);
+  const rdmaCore = options.rdmaCore === undefined ? null : await findRdmaCore(options.rdmaCore);
+  const preloads = [await interposer(environment, abort)];
+  if (rdmaCore?.loader) preloads.push(await restarter(environment, abort));
+  if (rdmaCore !== null) await requireLoads(rdmaCore, preloads);
   abort?.throwIfAborted();
   const tree = new TemporaryTree('efa');
   try {
+    const env = writeLab(tree.path, preloads, devices, faults, rdmaCore, environment);
     return {
-      env: writeLab(tree.path, library, devices, faults, environment),
+      env,
       directory: tree.path,
       sysfs: join(tree.path, 'sys'),
       devices: devices.map(({ name, node, profile }) => ({ name, node: `uverbs${node}`, profile })),
-      summary: summarise(options.instance, wanted),
+      summary: summarise(options.instance, wanted, rdmaCore),
+      start: (command, around = environment) =>
+        rdmaCore === null ? command : commandOn(rdmaCore, command, { ...around, PATH: env['PATH'] }),
       remove: async () => tree.remove(),
     };
   } catch (error) {
@@ -246,9 +272,10 @@ async function prepare(options: EfaLabOptions, abort?: AbortSignal): Promise<Efa
 /** Fills the tree; returns the variables that lead programs to it. */
 function writeLab(
   root: string,
-  library: string,
+  preloads: readonly string[],
   devices: readonly LabDevice[],
   { machine }: Faults,
+  rdmaCore: RdmaCore | null,
   environment: NodeJS.ProcessEnv,
 ): { [name: string]: string } {
   const paths = {
@@ -256,8 +283,6 @@ function writeLab(
     nodes: join(root, 'dev-infiniband'),
     providers: join(root, 'libibverbs.d'),
     replies: join(root, 'replies'),
-    // The cache may have a path that LD_PRELOAD cannot hold.
-    library: join(root, 'interpose.so'),
     bin: join(root, 'bin'),
   };
   writeSysfs(paths.sysfs, devices, machine);
@@ -274,10 +299,14 @@ function writeLab(
     { from: '/dev/infiniband', to: paths.nodes },
     ...SYSFS_PARTS.map((part) => ({ from: `/sys/${part}`, to: join(paths.sysfs, part) })),
   ];
-  if (machine.noProvider) {
+  if (machine.noProvider) hidden.push({ kind: 'library prefix', name: 'libefa' });
+  const drivers = machine.noProvider ? new Map<string, string>() : (rdmaCore?.drivers ?? null);
+  if (machine.noProvider || (drivers !== null && drivers.size > 0)) {
     mkdirSync(paths.providers);
-    redirects.push({ from: PROVIDER_DIRECTORY, to: paths.providers });
-    hidden.push({ kind: 'library prefix', name: 'libefa' });
+    for (const [file, lines] of drivers ?? []) writeFileSync(join(paths.providers, file), lines);
+    for (const from of new Set([PROVIDER_DIRECTORY, ...(rdmaCore?.configurations ?? [])])) {
+      redirects.push({ from, to: paths.providers });
+    }
   }
   const { noModule, noDriver, noDevice, noNetlink } = machine;
   const isSilent = noModule || noDriver || noNetlink;
@@ -288,12 +317,18 @@ function writeLab(
     netlink: isSilent ? [] : netlinkCalls(noDevice ? [] : devices),
   });
   writeFileSync(paths.replies, replies);
-  symlinkSync(library, paths.library);
+  // The cache may have a path that LD_PRELOAD cannot hold.
+  const libraries = preloads.map((file, index) => {
+    const path = join(root, `preload-${index}.so`);
+    symlinkSync(file, path);
+    return path;
+  });
   mkdirSync(paths.bin);
   symlinkSync(join(packageRoot(), 'bin/rdmatool.js'), join(paths.bin, 'rdmatool'));
   const { LD_PRELOAD: preloaded, PATH: path } = environment;
   return {
-    LD_PRELOAD: preloaded ? `${paths.library}:${preloaded}` : paths.library,
+    ...(rdmaCore === null ? {} : rdmaCoreVariables(rdmaCore, environment)),
+    LD_PRELOAD: [...libraries, ...(preloaded ? [preloaded] : [])].join(':'),
     SYSFS_PATH: paths.sysfs,
     RDMATOOL_LAB_EFA: paths.replies,
     PATH: path ? `${path}:${paths.bin}` : `/usr/local/bin:/usr/bin:/bin:${paths.bin}`,
@@ -321,7 +356,7 @@ export async function runEfaLab(options: EfaRunOptions): Promise<number> {
       if (early !== null) return statusOfSignal(early);
       say(`lab efa: ${lab.summary}`);
       const environment = { ...(options.environment ?? process.env), ...lab.env };
-      return await runInTerminal(options.command, environment, watch, (message) =>
+      return await runInTerminal(lab.start(options.command), environment, watch, (message) =>
         say(`lab efa: ${message}`),
       );
     } finally {

@@ -2,9 +2,10 @@
 import { chmodSync } from 'node:fs';
 import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { type EfaLab, withEfaLab } from '../../../src/lab/efa/lab.ts';
+import type { EfaLab } from '../../../src/lab/efa/lab.ts';
 import { expectFailure } from '../support/failure-cases.ts';
-import { deviceOf, lab, testFolder, withFaults } from '../support/labs.ts';
+import { INCLUDE_PATH } from '../support/generation.ts';
+import { deviceOf, lab, ownLab, testFolder, withFaults } from '../support/labs.ts';
 import { queryDevice, RDMATOOL, rdmatool, run } from '../support/rdmatool.ts';
 import { checkDocument } from '../support/schemas.ts';
 
@@ -321,12 +322,13 @@ describe.concurrent('the node under /dev/infiniband', () => {
 
   it.runIf(process.getuid?.() === 0)('is closed to a user who is not root', async ({ skip }) => {
     const anybody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
-    const readable = await run([...anybody, 'test', '-r', RDMATOOL]);
-    if (readable.status !== 0) skip('the program lies where only root can read');
+    const readable = await run([...anybody, 'test', '-r', RDMATOOL, '-a', '-r', INCLUDE_PATH]);
+    if (readable.status !== 0) skip('the program, or rdma-core, lies where only root can read');
     // What a lab compiles and makes is in places of root's own otherwise.
     chmodSync(testFolder(), 0o755);
     const environment = { ...process.env, XDG_CACHE_HOME: testFolder(), TMPDIR: testFolder() };
-    await withEfaLab({ faults: ['rdmap0s6:mode=0600'], environment }, async (place) => {
+    const place = await ownLab({ faults: ['rdmap0s6:mode=0600'], environment });
+    try {
       chmodSync(place.directory, 0o755);
       const command = [process.execPath, RDMATOOL, 'query-device', '--json'];
       const outcome = await run([...anybody, ...command], { lab: place });
@@ -343,7 +345,9 @@ describe.concurrent('the node under /dev/infiniband', () => {
       });
       // Root itself is not bound by the mode.
       expect((await queryDevice([], { lab: place })).status).toBe(0);
-    });
+    } finally {
+      await place.remove();
+    }
   });
 
   it.each(['EIO', 'ENOMEM', 'EMFILE', 'EBUSY'] as const)(

@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type EfaLab, prepareEfaLab } from '../../../src/lab/efa/lab.ts';
+import type { EfaLab } from '../../../src/lab/efa/lab.ts';
 import { fullProfile } from '../support/full-profile.ts';
-import { deviceOf, lab, withFaults } from '../support/labs.ts';
+import { deviceOf, lab, ownLab, withFaults } from '../support/labs.ts';
 import { queryDevice, RDMATOOL, rdmatool, run } from '../support/rdmatool.ts';
 
 const ESCAPE = /\u001b\[/;
@@ -123,7 +123,7 @@ describe.concurrent('width', () => {
 describe.concurrent('control characters in what sysfs says', () => {
   /** A lab whose sysfs has such text, which a profile may not have. */
   async function hostile(): Promise<EfaLab> {
-    const place = await prepareEfaLab();
+    const place = await ownLab();
     const device = join(place.sysfs, 'class/infiniband/rdmap0s6');
     const evil = 'x\u001b[31mred\u001b]0;title\u0007\u009b5n\u007f\u202egnirts';
     for (const name of ['node_desc', 'board_id', 'hca_type', 'fw_ver']) {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { type EfaLab, type EfaLabOptions, prepareEfaLab } from '../../../src/lab/efa/lab.ts';
 import type { ProfileJson } from './full-profile.ts';
+import { OTHER_RDMA_CORE } from './generation.ts';
 
 const made = new Map<string, Promise<EfaLab>>();
 let folder: string | undefined;
@@ -15,10 +16,16 @@ export function testFolder(): string {
   return folder;
 }
 
+/**
+ * A lab with these options, which the caller removes, under the rdma-core that the tests are for.
+ */
+export const ownLab = (options: EfaLabOptions = {}): Promise<EfaLab> =>
+  prepareEfaLab(OTHER_RDMA_CORE === undefined ? options : { rdmaCore: OTHER_RDMA_CORE, ...options });
+
 /** A lab with these options; the same one for the same options. */
 export function lab(options: EfaLabOptions = {}): Promise<EfaLab> {
   const key = JSON.stringify(options);
-  const known = made.get(key) ?? prepareEfaLab(options);
+  const known = made.get(key) ?? ownLab(options);
   made.set(key, known);
   return known;
 }

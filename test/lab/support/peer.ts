@@ -3,19 +3,20 @@
  * <infiniband/verbs.h>, efadv_query_device with each `inlen`. What it prints is what rdmatool is to say.
  */
 import { efadvDeviceAttr } from '../../../src/abi/efadv.ts';
-import { ibvDeviceAttrEx, ibvPortAttr } from '../../../src/abi/verbs.ts';
+import { ibvCompCntrCaps, ibvDeviceAttrEx, ibvPortAttr } from '../../../src/abi/verbs.ts';
 import type { EfaLab } from '../../../src/lab/efa/lab.ts';
 import type { Member } from '../../../src/layout/codec.ts';
 import { compile } from './c.ts';
+import { RELEASE } from './generation.ts';
 import { run } from './rdmatool.ts';
 
-/** Members that the headers of rdma-core 44 do not have. */
-const NEWER = ['active_speed_ex', 'inline_buf_size_ex'];
+/** Members that not every rdma-core has in its headers, and the first that does. */
+const SINCE: Readonly<Record<string, number>> = { active_speed_ex: 49, inline_buf_size_ex: 63 };
 
 /** Statements that print the members of a structure, each on a line of `PREFIX.PATH VALUE`. */
 function printMembers(members: readonly Member[], variable: string, prefix: string): string {
   return members
-    .filter(({ name }) => !NEWER.includes(name))
+    .filter(({ name }) => !(RELEASE < (SINCE[name] ?? 0)))
     .map(({ name, codec }): string => {
       const [path, value] = [`${prefix}.${name}`, `${variable}.${name}`];
       if (codec.members) return printMembers(codec.members, value, path);
@@ -50,6 +51,14 @@ static void port(struct ibv_context *context, unsigned int number, struct ibv_gi
 	if (result)
 		return;
 ${printMembers(ibvPortAttr.members, 'p', 'port')}
+#if RDMA_CORE >= 62
+	{
+		uint64_t speed = 0;
+
+		result = ibv_query_port_speed(context, number, &speed);
+		printf("speed.result %d\nspeed.value %llu\n", result, (unsigned long long)speed);
+	}
+#endif
 	for (int i = 0; i < p.pkey_tbl_len; i++)
 		if (!ibv_query_pkey(context, number, i, &pkey))
 			printf("pkey.%d %d\\n", i, be16toh(pkey));
@@ -65,6 +74,13 @@ ${printMembers(ibvPortAttr.members, 'p', 'port')}
 
 static void efa(struct ibv_context *context)
 {
+#if RDMA_CORE >= 63
+	struct efadv_sq_depth_attr sq = { .max_send_sge = 1 };
+	struct efadv_rq_depth_attr rq = { .max_recv_sge = 1 };
+
+	printf("depth.max_sq_depth %d\n", efadv_get_max_sq_depth(context, &sq, sizeof(sq)));
+	printf("depth.max_rq_depth %d\n", efadv_get_max_rq_depth(context, &rq, sizeof(rq)));
+#endif
 	for (unsigned int inlen = 1; inlen <= 40; inlen++) {
 		union { struct efadv_device_attr attr; unsigned char bytes[64]; } u;
 		int result;
@@ -105,6 +121,18 @@ int main(void)
 		if (!result) {
 ${printMembers(ibvDeviceAttrEx.members, 'a', 'attr')}
 		}
+#if RDMA_CORE >= 65
+		{
+			struct ibv_comp_cntr_caps c;
+
+			memset(&c, 0, sizeof(c));
+			result = ibv_query_comp_cntr_caps(context, &c);
+			printf("comp.result %d\n", result);
+			if (!result) {
+${printMembers(ibvCompCntrCaps.members, 'c', 'comp')}
+			}
+		}
+#endif
 		gid_count = ibv_query_gid_table(context, gids, 2047, 0);
 		for (unsigned int number = 1; number <= a.orig_attr.phys_port_cnt; number++)
 			port(context, number, gids, gid_count);

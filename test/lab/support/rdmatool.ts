@@ -36,11 +36,12 @@ const NEUTRAL: NodeJS.ProcessEnv = {
 
 /** Runs a program to its end. */
 export function run(command: readonly string[], options: RunOptions = {}): Promise<Outcome> {
-  const [file = '', ...args] = command;
+  const env = { ...process.env, ...NEUTRAL, ...options.lab?.env, ...options.env };
+  const [file = '', ...args] = options.lab?.start(command, env) ?? command;
   const started = performance.now();
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, {
-      env: { ...process.env, ...NEUTRAL, ...options.lab?.env, ...options.env },
+      env,
       stdio: options.stdio ?? ['ignore', 'pipe', 'pipe'],
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { demand, executeApart } from './execute.ts';
@@ -7,23 +7,6 @@ import { TemporaryFolder } from './temporary-folder.ts';
 export const SUITE = 'bookworm';
 
 const DAYS = 24 * 60 * 60 * 1000;
-
-/** Any mirror that has one of these has SUITE as well. */
-const DEBIAN_SUITES = /^(bookworm|trixie|forky|sid|oldstable|stable|testing|unstable)$/;
-
-/** The Debian mirror that apt uses on this machine, or null when it uses none. */
-export async function debianMirror(): Promise<string | null> {
-  const format = '$(RELEASE) $(COMPONENT) $(REPO_URI)';
-  const targets = await demand('apt-get', ['indextargets', '--format', format, 'Created-By: Packages']);
-  for (const line of targets.split('\n')) {
-    const [release = '', component, uri = ''] = line.split(' ');
-    if (!DEBIAN_SUITES.test(release) || component !== 'main') continue;
-    // Cloud images list their mirrors in a file of their own, one a line.
-    const [, list] = /^mirror\+file:(?:\/\/)?(\/[^ ]+?)\/?$/.exec(uri) ?? [];
-    return list === undefined ? uri : (readFileSync(list, 'utf8').match(/^https?:\S+/m)?.[0] ?? null);
-  }
-  return null;
-}
 
 /**
  * The smallest Debian that debootstrap makes, as an archive of one folder, `root`. It is kept for two weeks, so

@@ -1,7 +1,8 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { baseSystem, debianMirror, SUITE } from './debian.ts';
+import { debianMirror } from '../../../scripts/setup/debian-mirror.mjs';
+import { baseSystem, SUITE } from './debian.ts';
 import { demand, executeApart, type Outcome } from './execute.ts';
 import { carryNetwork, carryNode, NETWORK_ENVIRONMENT } from './host.ts';
 import { TemporaryFolder } from './temporary-folder.ts';
@@ -36,8 +37,8 @@ export class MinimalRoot {
   }
 
   static async create(): Promise<MinimalRoot> {
-    const mirror = await debianMirror();
-    if (mirror === null) throw new Error('apt knows no Debian mirror');
+    const mirror = (await debianMirror())?.uri;
+    if (mirror === undefined) throw new Error('apt knows no Debian mirror');
     const archive = await baseSystem(mirror);
     const folder = new TemporaryFolder('rdmatool-root-');
     const root = new MinimalRoot(folder);

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { releaseInFileName } from '../../../src/abi/library-file.ts';
 import {
   MissingLibraryError,
   MissingSymbolError,
   UnsupportedPlatformError,
 } from '../../../src/native/errors.ts';
-import { mappedFiles, NativeLibrary, releaseInFileName } from '../../../src/native/library.ts';
+import { mappedFiles, NativeLibrary } from '../../../src/native/library.ts';
 import { refuseUnknownPlatform } from '../../../src/native/platform.ts';
 
 describe('the release in the name of a library', () => {
