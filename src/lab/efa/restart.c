@@ -36,8 +36,8 @@ static void complain(const char *what, const char *path)
 	dprintf(STDERR_FILENO, "rdmatool: lab efa: %s: %s\n", what, path);
 }
 
-/* Not through readlink(), which is ours. */
-static bool own_path(char path[PATH_MAX])
+/* Not through readlink(), which is ours. Without /proc `loader` is taken for it where a loader was started. */
+static bool own_path(char path[PATH_MAX], const char *loader)
 {
 	ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, self, path, PATH_MAX - 1);
 	unsigned char magic[4] = { 0 };
@@ -48,7 +48,12 @@ static bool own_path(char path[PATH_MAX])
 		path[length] = '\0';
 		return true;
 	}
-	/* Without /proc: what was started, unless that was a script. */
+	/* A program that was started through a loader has no other that the kernel would have mapped for it. */
+	if (getauxval(AT_BASE) == 0) {
+		snprintf(path, PATH_MAX, "%s", loader);
+		return true;
+	}
+	/* What was started, unless that was a script. */
 	started = (const char *)getauxval(AT_EXECFN);
 	if (!started || strlen(started) >= PATH_MAX)
 		return false;
@@ -137,7 +142,7 @@ __attribute__((constructor)) static void restart(int argc, char **argv)
 
 	if (!loader || !libraries)
 		return;
-	if (!own_path(path)) {
+	if (!own_path(path, loader)) {
 		complain("runs on the system's own rdma-core, for /proc does not tell what it is", argc > 0 ? argv[0] : "?");
 		return;
 	}

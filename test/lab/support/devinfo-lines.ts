@@ -1,5 +1,6 @@
 /** Every line of `ibv_devinfo -v`, and where rdmatool's document has the same. */
 import type { DevinfoEntry } from './devinfo.ts';
+import { RELEASE } from './generation.ts';
 import { plain } from './leaves.ts';
 
 /** A line: the path of the same value in a device or port of the document, and how ibv_devinfo writes it. */
@@ -47,6 +48,8 @@ const odp = names({
   SUPPORT_READ: 3,
   SUPPORT_ATOMIC: 4,
   SUPPORT_SRQ: 5,
+  SUPPORT_FLUSH: 6,
+  SUPPORT_ATOMIC_WRITE: 7,
 });
 const qpTypes = names({ SUPPORT_RC: 2, SUPPORT_UC: 3, SUPPORT_UD: 4, SUPPORT_RAW_PACKET: 8 });
 const masked = (mask: bigint, one: DevinfoLine): DevinfoLine => ({ ...one, mask });
@@ -118,6 +121,21 @@ export const DEVICE_LINES: Readonly<Record<string, DevinfoLine>> = {
   flags: masked(1n, line('attributes_ex.tm_caps.flags', names({ IBV_TM_CAP_RC: 0 }))),
   'cq moderation caps.max_cq_count': line('attributes_ex.cq_mod_caps.max_cq_count'),
   'cq moderation caps.max_cq_period': line('attributes_ex.cq_mod_caps.max_cq_period', withUnit),
+  max_comp_cntr: line('comp_cntr_caps.max_counters'),
+  comp_cntr_caps: masked(
+    0x3fn,
+    line(
+      'comp_cntr_caps.supported_qp_attach_ops',
+      names({
+        QP_ATTACH_SEND: 0,
+        QP_ATTACH_RECV: 1,
+        QP_ATTACH_RDMA_READ: 2,
+        QP_ATTACH_REMOTE_RDMA_READ: 3,
+        QP_ATTACH_RDMA_WRITE: 4,
+        QP_ATTACH_REMOTE_RDMA_WRITE: 5,
+      }),
+    ),
+  ),
   'maximum available device memory': line('attributes_ex.max_dm_size', withUnit),
 };
 
@@ -141,7 +159,9 @@ export const PORT_LINES: Readonly<Record<string, DevinfoLine>> = {
   subnet_timeout: line('subnet_timeout'),
   init_type_reply: line('init_type_reply'),
   active_width: line('active_width', inParentheses),
-  active_speed: line('active_speed', inParentheses),
+  // Newer ones show the wide code under the name of the narrow one.
+  active_speed: line(RELEASE >= 49 ? 'active_speed_ex' : 'active_speed', inParentheses),
+  effective_speed: line('effective_speed_gbps', ({ text }) => String(Number.parseFloat(text))),
   phys_state: line('phys_state', inParentheses),
 };
 

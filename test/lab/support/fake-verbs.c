@@ -257,7 +257,7 @@ int ibv_query_port_speed(struct ibv_context *context, uint32_t port, uint64_t *s
 
 #if RELEASE >= 65
 /* struct ibv_comp_cntr_caps of rdma-core 65 */
-int _ibv_query_comp_cntr_caps(struct ibv_context *context, void *caps, size_t size)
+int _ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps, size_t size)
 {
 	uint32_t words[4] = { 0xfedcba98u, 0x76543210u, 1234, 0x8000003f };
 

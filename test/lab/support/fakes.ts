@@ -35,12 +35,13 @@ const NAMES: Readonly<Record<Library, Names>> = {
     abi: '14',
     versions: `IBVERBS_1.1 { global: ibv_*; local: *; };
       IBVERBS_1.11 { global: _ibv_query_gid_ex; _ibv_query_gid_table; };
-      IBVERBS_1.16 { global: ibv_query_port_speed; _ibv_query_comp_cntr_caps; };`,
+      IBVERBS_1.16 { global: ibv_query_port_speed; };
+      IBVERBS_1.18 { global: _ibv_query_comp_cntr_caps; };`,
   },
   efa: {
     soname: 'libefa.so.1',
     abi: '2',
-    versions: 'EFA_1.1 { global: efadv_query_device; local: *; }; EFA_1.6 { global: efadv_get_*; };',
+    versions: 'EFA_1.1 { global: efadv_query_device; local: *; }; EFA_1.5 { global: efadv_get_*; };',
   },
 };
 

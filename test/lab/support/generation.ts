@@ -8,7 +8,8 @@ import { releaseInFileName } from '../../../src/abi/library-file.ts';
 export const OTHER_RDMA_CORE = process.env['RDMATOOL_TEST_RDMA_CORE'];
 
 const ROOT = OTHER_RDMA_CORE ?? '/';
-const LIBRARIES = join(ROOT, 'usr/lib', arch() === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu');
+/** Where its libraries are, on Debian. */
+export const LIBRARIES = join(ROOT, 'usr/lib', arch() === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu');
 
 /** Its release, `44.0`, from the name of libibverbs's file. */
 export const RELEASE_TEXT =

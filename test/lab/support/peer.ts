@@ -164,6 +164,7 @@ export async function askPeer(lab: EfaLab, env: NodeJS.ProcessEnv = {}): Promise
   if (status !== 0) throw new Error(`peer: ${stderr}`);
   const devices = new Map<string, PeerDevice>();
   let lines = new Map<string, string>();
+  let own = lines;
   let ports: Answers[] = [];
   let efa = new Map<number, Answers>();
   for (const line of stdout.trimEnd().split('\n')) {
@@ -171,6 +172,7 @@ export async function askPeer(lab: EfaLab, env: NodeJS.ProcessEnv = {}): Promise
     const [path, text] = [line.slice(0, space), line.slice(space + 1)];
     if (path === 'device') {
       lines = new Map();
+      own = lines;
       ports = [];
       efa = new Map();
       devices.set(text, { device: lines, ports, efa });
@@ -178,7 +180,8 @@ export async function askPeer(lab: EfaLab, env: NodeJS.ProcessEnv = {}): Promise
       lines = new Map();
       if (path === 'port') ports.push(lines);
       else efa.set(Number(text), lines);
-    } else lines.set(path, text);
+    } else if (path.startsWith('depth.')) own.set(path, text);
+    else lines.set(path, text);
   }
   return devices;
 }
