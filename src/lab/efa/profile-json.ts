@@ -134,7 +134,10 @@ const queryPortFormat: Format<PortProfile['query_port']> = {
       isObject(json)
         ? Object.fromEntries(Object.entries(json).filter(([key]) => newer.has(key) === wanted))
         : json;
-    const withOlder = { ...base, ...portAttributes.read(split(false), base, place) };
+    const older = portAttributes.read(split(false), base, place);
+    // The kernel has the speed once, and hands as much of it as fits to those who know only the narrow field.
+    const isSet = isObject(json) && 'active_speed' in json;
+    const withOlder = { ...base, ...older, ...(isSet ? { active_speed_ex: older.active_speed } : {}) };
     return { ...withOlder, ...portAttributesEx.read(split(true), withOlder, place) };
   },
   print: (value, place) => {

@@ -121,7 +121,8 @@ export const DEVICE_LINES: Readonly<Record<string, DevinfoLine>> = {
   flags: masked(1n, line('attributes_ex.tm_caps.flags', names({ IBV_TM_CAP_RC: 0 }))),
   'cq moderation caps.max_cq_count': line('attributes_ex.cq_mod_caps.max_cq_count'),
   'cq moderation caps.max_cq_period': line('attributes_ex.cq_mod_caps.max_cq_period', withUnit),
-  max_comp_cntr: line('comp_cntr_caps.max_counters'),
+  // A number of 32 bits, printed as one with a sign.
+  max_comp_cntr: line('comp_cntr_caps.max_counters', ({ text }) => String(Number(text) >>> 0)),
   comp_cntr_caps: masked(
     0x3fn,
     line(

@@ -56,7 +56,7 @@ ${printMembers(ibvPortAttr.members, 'p', 'port')}
 		uint64_t speed = 0;
 
 		result = ibv_query_port_speed(context, number, &speed);
-		printf("speed.result %d\nspeed.value %llu\n", result, (unsigned long long)speed);
+		printf("speed.result %d\\nspeed.value %llu\\n", result, (unsigned long long)speed);
 	}
 #endif
 	for (int i = 0; i < p.pkey_tbl_len; i++)
@@ -78,8 +78,8 @@ static void efa(struct ibv_context *context)
 	struct efadv_sq_depth_attr sq = { .max_send_sge = 1 };
 	struct efadv_rq_depth_attr rq = { .max_recv_sge = 1 };
 
-	printf("depth.max_sq_depth %d\n", efadv_get_max_sq_depth(context, &sq, sizeof(sq)));
-	printf("depth.max_rq_depth %d\n", efadv_get_max_rq_depth(context, &rq, sizeof(rq)));
+	printf("depth.max_sq_depth %d\\n", efadv_get_max_sq_depth(context, &sq, sizeof(sq)));
+	printf("depth.max_rq_depth %d\\n", efadv_get_max_rq_depth(context, &rq, sizeof(rq)));
 #endif
 	for (unsigned int inlen = 1; inlen <= 40; inlen++) {
 		union { struct efadv_device_attr attr; unsigned char bytes[64]; } u;
@@ -127,7 +127,7 @@ ${printMembers(ibvDeviceAttrEx.members, 'a', 'attr')}
 
 			memset(&c, 0, sizeof(c));
 			result = ibv_query_comp_cntr_caps(context, &c);
-			printf("comp.result %d\n", result);
+			printf("comp.result %d\\n", result);
 			if (!result) {
 ${printMembers(ibvCompCntrCaps.members, 'c', 'comp')}
 			}
