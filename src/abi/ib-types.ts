@@ -48,6 +48,29 @@ export function gidText(gid: Uint8Array): string {
   return `${hexGroups.slice(0, start).join(':')}::${hexGroups.slice(start + longest).join(':')}`;
 }
 
+/** The 16 bytes of an IPv6 address; null if the text is none. */
+export function parseGid(text: string): Uint8Array | null {
+  const ipv4 = /^(.*:)(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
+  let groups = text;
+  if (ipv4) {
+    const [a = 0, b = 0, c = 0, d = 0] = ipv4.slice(2).map(Number);
+    if (Math.max(a, b, c, d) > 255) return null;
+    groups = `${ipv4[1]}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  }
+  const halves = groups.split('::').map((half) => (half === '' ? [] : half.split(':')));
+  if (halves.length > 2 || halves.flat().some((group) => !/^[0-9a-f]{1,4}$/i.test(group))) return null;
+  const [head = [], tail = []] = halves;
+  const missing = 8 - head.length - tail.length;
+  if (halves.length === 1 ? missing !== 0 : missing < 1) return null;
+  const words = [...head, ...Array.from({ length: missing }, () => '0'), ...tail];
+  return Uint8Array.from(
+    words.flatMap((word) => {
+      const value = Number.parseInt(word, 16);
+      return [value >> 8, value & 0xff];
+    }),
+  );
+}
+
 export const isZeroGid = (gid: Uint8Array): boolean => gid.every((byte) => byte === 0);
 
 /** A 16-byte GID. */

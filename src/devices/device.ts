@@ -6,7 +6,7 @@ import { NodeType, TransportType } from '../abi/verbs-codes.ts';
 import type { Failure } from '../explain/failure.ts';
 import type { Decoded } from '../layout/codec.ts';
 import { omitting } from '../layout/struct.ts';
-import type { Device, Efa, Gid, Port, SysfsDevice } from '../model/query-device.ts';
+import type { Device, Efa, Port, SysfsDevice } from '../model/query-device.ts';
 import { MissingSymbolError, NativeCallError } from '../native/errors.ts';
 import type { VerbsContext, VerbsDevice } from '../native/libibverbs.ts';
 import type { Machine } from '../system/machine.ts';
@@ -16,7 +16,7 @@ import { isNotEfa, queryEfa } from './efa.ts';
 import { efaFailed, noSuchPort, openFailed, queryFailed, reasonOf } from './failures.ts';
 import { queryGids } from './gids.ts';
 import type { VerbsLibraries } from './libraries.ts';
-import { askPort, describePort, failedPort, type PortAnswer } from './ports.ts';
+import { askPort, describePort, failedPort, type PortAnswer, type PortGids } from './ports.ts';
 import { needsRelease, SINCE } from './release.ts';
 import { sysfsGuid } from './sysfs-device.ts';
 
@@ -192,31 +192,28 @@ class Query {
         answers.push(failedPort(port, failure.toJSON()));
       }
     }
-    const { gids, reason } = await this.#gids(answers.filter((answer) => 'attr' in answer));
+    const gids = await this.#gids(answers.filter((answer) => 'attr' in answer));
     const ports: Port[] = [];
     for (const answer of answers) {
       if ('attr' in answer) {
-        const entries = gids?.get(answer.port) ?? null;
-        ports.push(
-          await describePort(this.context, this.patience, answer, { entries, reason }, this.#version),
-        );
+        ports.push(await describePort(this.context, this.patience, answer, gids(answer.port), this.#version));
       } else ports.push(answer);
     }
     return ports;
   }
 
-  async #gids(
-    answers: readonly PortAnswer[],
-  ): Promise<{ gids: ReadonlyMap<number, readonly Gid[]> | null; reason: string | null }> {
+  async #gids(answers: readonly PortAnswer[]): Promise<(port: number) => PortGids> {
     const tables = answers.map(({ port, attr }) => ({
       port,
       length: attr.gid_tbl_len,
       linkLayer: attr.link_layer,
     }));
     try {
-      return { gids: await queryGids(this.machine, this.context, this.patience, tables), reason: null };
+      const { from, byPort } = await queryGids(this.machine, this.context, this.patience, tables);
+      return (port) => ({ from, entries: byPort.get(port) ?? [] });
     } catch (error) {
-      return { gids: null, reason: reasonOf(error) };
+      const reason = reasonOf(error);
+      return () => ({ from: null, reason });
     }
   }
 

@@ -1,8 +1,8 @@
-import { gidText, ipv4OfGid, isZeroGid } from '../abi/ib-types.ts';
+import { gidText, ipv4OfGid, isZeroGid, parseGid } from '../abi/ib-types.ts';
 import { ibvGidEntry } from '../abi/verbs.ts';
 import { GidType, LinkLayer } from '../abi/verbs-codes.ts';
 import type { Decoded } from '../layout/codec.ts';
-import type { Gid } from '../model/query-device.ts';
+import type { GID_SOURCES, Gid } from '../model/query-device.ts';
 import { MissingSymbolError, NativeCallError } from '../native/errors.ts';
 import type { VerbsContext } from '../native/libibverbs.ts';
 import type { Machine } from '../system/machine.ts';
@@ -15,6 +15,9 @@ export interface GidTable {
   readonly length: number;
   readonly linkLayer: number;
 }
+
+/** What answered, by the name of the call; `sysfs` where libibverbs cannot. */
+export type GidSource = (typeof GID_SOURCES)[number];
 
 /** libibverbs hands the size of the table on in 16 bits. */
 const MOST_ENTRIES = Math.floor(0xffff / ibvGidEntry.size);
@@ -31,12 +34,14 @@ export async function queryGids(
   context: VerbsContext,
   patience: Patience,
   tables: readonly GidTable[],
-): Promise<ReadonlyMap<number, readonly Gid[]>> {
+): Promise<{ from: GidSource; byPort: ReadonlyMap<number, readonly Gid[]> }> {
   const room = tables.reduce((sum, { length }) => sum + length, 0);
-  const entries =
-    (await wholeTable(context, patience, Math.min(room, MOST_ENTRIES))) ??
-    tables.flatMap((table) => byIndex(machine, context, table));
-  return new Map(
+  const whole = await wholeTable(context, patience, Math.min(room, MOST_ENTRIES));
+  const { from, entries } =
+    whole === null
+      ? oneByOne(machine, context, tables)
+      : { from: 'ibv_query_gid_table' as const, entries: whole };
+  const byPort = new Map(
     tables.map(({ port }) => [
       port,
       entries
@@ -44,6 +49,27 @@ export async function queryGids(
         .map((entry) => shown(machine, context.deviceName, entry)),
     ]),
   );
+  return { from, byPort };
+}
+
+/**
+ * The valid GIDs of a port as sysfs has them, and how long its table is; null where sysfs does not have the port.
+ */
+export function sysfsGids(
+  machine: Machine,
+  device: string,
+  port: number,
+  linkLayer: number,
+): { readonly gids: readonly Gid[]; readonly length: number } | null {
+  const directory = `class/infiniband/${device}/ports/${port}/gids`;
+  const names = machine.sysfs.list(directory)?.filter((name) => /^\d+$/.test(name));
+  if (names === undefined) return null;
+  const gids = names.flatMap((name) => {
+    const gid = parseGid(machine.sysfs.read(`${directory}/${name}`)?.trim() ?? '');
+    if (gid === null || isZeroGid(gid)) return [];
+    return [shown(machine, device, sysfsEntry(machine, device, { port, linkLayer }, Number(name), gid))];
+  });
+  return { gids, length: names.length };
 }
 
 /** The table in one call, or null where this library or driver cannot. */
@@ -61,26 +87,47 @@ async function wholeTable(
   }
 }
 
-function byIndex(machine: Machine, context: VerbsContext, table: GidTable): GidEntry[] {
-  const indexes = Array.from({ length: table.length }, (_, index) => index);
+function oneByOne(
+  machine: Machine,
+  context: VerbsContext,
+  tables: readonly GidTable[],
+): { from: GidSource; entries: GidEntry[] } {
+  const indexes = ({ length }: GidTable): number[] => Array.from({ length }, (_, index) => index);
   try {
-    return indexes
-      .map((index) => context.queryGidEntry(table.port, index))
-      .filter((entry): entry is GidEntry => entry !== null);
+    const entries = tables.flatMap((table) =>
+      indexes(table)
+        .map((index) => context.queryGidEntry(table.port, index))
+        .filter((entry): entry is GidEntry => entry !== null),
+    );
+    return { from: 'ibv_query_gid_ex', entries };
   } catch (error) {
     if (!(error instanceof MissingSymbolError)) throw error;
   }
-  const types = `class/infiniband/${context.deviceName}/ports/${table.port}/gid_attrs/types`;
-  return indexes
-    .map((index) => ({ gid: context.queryGid(table.port, index), gid_index: index }))
-    .filter(({ gid }) => !isZeroGid(gid))
-    .map(({ gid, gid_index }) => ({
-      gid,
-      gid_index,
-      port_num: table.port,
-      gid_type: gidTypeOf(machine.sysfs.read(`${types}/${gid_index}`), table.linkLayer),
-      ndev_ifindex: 0,
-    }));
+  const entries = tables.flatMap((table) =>
+    indexes(table)
+      .map((index) => ({ index, gid: context.queryGid(table.port, index) }))
+      .filter(({ gid }) => !isZeroGid(gid))
+      .map(({ index, gid }) => sysfsEntry(machine, context.deviceName, table, index, gid)),
+  );
+  return { from: 'ibv_query_gid', entries };
+}
+
+/** An entry of which the GID is known, with the type that sysfs tells. */
+function sysfsEntry(
+  machine: Machine,
+  device: string,
+  { port, linkLayer }: Pick<GidTable, 'port' | 'linkLayer'>,
+  index: number,
+  gid: Uint8Array,
+): GidEntry {
+  const type = machine.sysfs.read(`class/infiniband/${device}/ports/${port}/gid_attrs/types/${index}`);
+  return {
+    gid,
+    gid_index: index,
+    port_num: port,
+    gid_type: gidTypeOf(type?.trim() ?? null, linkLayer),
+    ndev_ifindex: 0,
+  };
 }
 
 /** sysfs says `IB/RoCE v1` or `RoCE v2`, or nothing where the port is not RoCE. */
@@ -97,7 +144,7 @@ function shown(machine: Machine, device: string, entry: GidEntry): Gid {
     gid: gidText(entry.gid),
     type: GidType.show(entry.gid_type),
     // InfiniBand and EFA entries have none; the kernel then answers the read with EINVAL.
-    netdev: entry.gid_type === GidType.valueOf('IB') ? null : machine.sysfs.read(ndev),
+    netdev: entry.gid_type === GidType.valueOf('IB') ? null : (machine.sysfs.read(ndev)?.trim() ?? null),
     ipv4: ipv4OfGid(entry.gid),
   };
 }

@@ -1,10 +1,10 @@
-import { LinkLayer } from '../abi/verbs-codes.ts';
 import type { ListedDevice, ListedPort, ListResult } from '../model/list.ts';
 import type { Device, Port, SysfsPort } from '../model/query-device.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import type { Machine } from '../system/machine.ts';
 import { thisMachine } from '../system/this-machine.ts';
 import { type QueryDevicesOptions, queryDevices } from './query-devices.ts';
+import { sysfsLinkLayer } from './sysfs-device.ts';
 
 /** The short view of queryDevices; what a closed device does not say is taken from sysfs. */
 export async function listDevices(
@@ -46,14 +46,11 @@ const fromVerbs = (port: Port): ListedPort => ({
 
 /** sysfs says `4: ACTIVE`, `InfiniBand` and `100 Gb/sec (4X EDR)`. */
 function fromSysfs(port: SysfsPort): ListedPort {
-  const layer = port.link_layer?.toUpperCase() ?? null;
-  const known = LinkLayer.entries.some(([name]) => name === layer);
   const rate = Number.parseFloat(port.rate ?? '');
   return {
     port: port.port,
     state: port.state?.replace(/^\d+: /, '') ?? null,
-    // The kernel prints Unknown for what verbs call unspecified.
-    link_layer: known ? layer : layer === 'UNKNOWN' ? 'UNSPECIFIED' : null,
+    link_layer: sysfsLinkLayer(port.link_layer),
     rate_gbps: Number.isNaN(rate) ? null : rate,
   };
 }

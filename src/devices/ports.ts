@@ -8,6 +8,7 @@ import type { VerbsContext } from '../native/libibverbs.ts';
 import { CALL_DEADLINE_MS } from '../waiting/deadline.ts';
 import type { Patience } from '../waiting/patience.ts';
 import { reasonOf } from './failures.ts';
+import type { GidSource } from './gids.ts';
 import { linkRateGbps, unknownRate } from './link-rate.ts';
 import { isAtLeast, needsRelease, SINCE } from './release.ts';
 
@@ -18,6 +19,11 @@ export interface PortAnswer {
   /** Whether the tail beyond `flags` was filled. */
   readonly complete: boolean;
 }
+
+/** The valid GIDs of a port and what told them, or why there is no telling. */
+export type PortGids =
+  | { readonly from: GidSource; readonly entries: readonly Gid[] }
+  | { readonly from: null; readonly reason: string };
 
 /** ibv_query_port(3). Throws NativeCallError, DeadlineError. */
 export async function askPort(context: VerbsContext, patience: Patience, port: number): Promise<PortAnswer> {
@@ -35,12 +41,13 @@ export async function describePort(
   context: VerbsContext,
   patience: Patience,
   answer: PortAnswer,
-  gids: { readonly entries: readonly Gid[] | null; readonly reason: string | null },
+  gids: PortGids,
   version: string | null,
 ): Promise<Port> {
   const { attr, complete, port } = answer;
   const shown = ibvPortAttr.toJson(attr);
-  const unavailable: Record<string, string> = gids.reason === null ? {} : { gids: gids.reason };
+  const unavailable: Record<string, string> =
+    gids.from === null ? { gids: gids.reason, gids_from: gids.reason } : {};
   const knowsWideSpeed = attr.active_speed_ex !== 0 || isAtLeast(version, SINCE.active_speed_ex) === true;
   if (!knowsWideSpeed) {
     unavailable['active_speed_ex'] = needsRelease(
@@ -63,7 +70,8 @@ export async function describePort(
     speed: LinkSpeed.show(speed),
     rate_gbps: rate,
     effective_speed_gbps: await effectiveSpeed(context, patience, port, version, unavailable),
-    gids: gids.entries === null ? null : [...gids.entries],
+    gids: gids.from === null ? null : [...gids.entries],
+    gids_from: gids.from,
     pkeys: readPkeys(context, patience, port, attr.pkey_tbl_len, unavailable),
     unavailable,
   };
@@ -122,7 +130,7 @@ export function failedPort(port: number, error: FailureJson): Port {
     keyof typeof ibvPortAttr.fields,
     null
   >;
-  const derived = ['speed', 'rate_gbps', 'effective_speed_gbps', 'gids', 'pkeys'];
+  const derived = ['speed', 'rate_gbps', 'effective_speed_gbps', 'gids', 'gids_from', 'pkeys'];
   const unknown = [...Object.keys(none), ...derived];
   return {
     ...none,
@@ -132,6 +140,7 @@ export function failedPort(port: number, error: FailureJson): Port {
     rate_gbps: null,
     effective_speed_gbps: null,
     gids: null,
+    gids_from: null,
     pkeys: null,
     unavailable: Object.fromEntries(unknown.map((key) => [key, error.message])),
   };

@@ -74,7 +74,7 @@ export async function queryDevices(
     const failure = devices.length > 0 ? null : (libraries.failure?.(null) ?? noDevice(machine));
     return {
       schema: SCHEMA_IDS.queryDevice,
-      error: failure?.toJSON() ?? overall(devices),
+      error: failure?.toJSON() ?? overallFailure(devices),
       libraries: libraries.origins(),
       devices,
     };
@@ -86,7 +86,9 @@ export async function queryDevices(
 const MOST_NAMES = 8;
 
 /** The failure of the whole: the one that every device has, or that some have failed; null where none has. */
-function overall(devices: readonly Device[]): FailureJson | null {
+export function overallFailure(
+  devices: readonly { readonly name: string; readonly error: FailureJson | null }[],
+): FailureJson | null {
   const failed = devices.flatMap(({ name, error }) => (error === null ? [] : [{ name, error }]));
   const [first] = failed;
   if (first === undefined) return null;

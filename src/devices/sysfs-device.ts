@@ -1,3 +1,4 @@
+import { LinkLayer } from '../abi/verbs-codes.ts';
 import type { SysfsDevice } from '../model/query-device.ts';
 import type { DeviceNode } from '../system/device-nodes.ts';
 import type { Machine } from '../system/machine.ts';
@@ -88,6 +89,14 @@ const nodeJson = (node: DeviceNode): SysfsDevice['uverbs_node'] => ({
   group: node.group,
   accessible: node.accessErrno === 0,
 });
+
+/** The link layer as verbs name it, from sysfs's `InfiniBand`, `Ethernet` or `Unknown`. */
+export function sysfsLinkLayer(text: string | null): string | null {
+  const layer = text?.toUpperCase() ?? null;
+  if (LinkLayer.entries.some(([name]) => name === layer)) return layer;
+  // The kernel prints Unknown for what verbs call unspecified.
+  return layer === 'UNKNOWN' ? 'UNSPECIFIED' : null;
+}
 
 /** A GUID as sysfs prints it, or null. */
 export function sysfsGuid(machine: Machine, name: string): string | null {

@@ -32,6 +32,15 @@ export const Gid = exact({
 });
 export type Gid = Type.Static<typeof Gid>;
 
+/** What told the GIDs of a port: calls of libibverbs, or what stands in for them. */
+export const GID_SOURCES = [
+  'ibv_query_gid_table',
+  'ibv_query_gid_ex',
+  'ibv_query_gid',
+  'sysfs',
+  'umad_get_port',
+] as const;
+
 export const Pkey = exact({
   index: Type.Integer(),
   pkey: Type.String({ pattern: '^0x[0-9a-f]{4}$' }),
@@ -46,6 +55,7 @@ export const Port = withMembersOf(ibvPortAttr, {
   rate_gbps: nullable(Type.Number({ description: 'Lanes times the speed of a lane, Gb/s' })),
   effective_speed_gbps: nullable(Type.Number({ description: 'From ibv_query_port_speed, Gb/s' })),
   gids: nullable(Type.Array(Gid)),
+  gids_from: nullable(Type.Enum([...GID_SOURCES], { description: 'The call that told the GIDs' })),
   pkeys: nullable(Type.Array(Pkey)),
   unavailable: Unavailable,
 });

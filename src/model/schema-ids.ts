@@ -2,6 +2,7 @@
 export const SCHEMA_IDS = {
   queryDevice: 'rdmatool/query-device/1',
   list: 'rdmatool/list/1',
+  gid: 'rdmatool/gid/1',
   labStatus: 'rdmatool/lab-status/1',
   schema: 'rdmatool/schema/1',
   cmCreateId: 'rdmatool/cm-create-id/1',

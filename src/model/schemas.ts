@@ -8,6 +8,7 @@ import {
   CmListenObject,
   CmResolveResult,
 } from './cm.ts';
+import { GidResult } from './gid.ts';
 import { LabStatusResult } from './lab-status.ts';
 import { ListResult } from './list.ts';
 import {
@@ -25,6 +26,7 @@ import { SchemaResult } from './schema.ts';
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'query-device': QueryDeviceResult as object as JsonSchema,
   list: ListResult as object as JsonSchema,
+  gid: GidResult as object as JsonSchema,
   'lab-status': LabStatusResult as object as JsonSchema,
   'mad-get': MadGetDocument as object as JsonSchema,
   'mad-table': MadTableResult as object as JsonSchema,

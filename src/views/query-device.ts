@@ -12,7 +12,15 @@ import type {
   SysfsPort,
 } from '../model/query-device.ts';
 import type { Block, Cell } from '../output/blocks.ts';
-import { durationText, enumText, flagsText, hexAndDecimal, pageSizesText, rateText } from './values.ts';
+import {
+  durationText,
+  enumText,
+  flagsText,
+  gidTypeText,
+  hexAndDecimal,
+  pageSizesText,
+  rateText,
+} from './values.ts';
 
 type Row = readonly [label: string, value: Cell];
 
@@ -151,10 +159,6 @@ const nameOf = (shown: EnumJson | null): string =>
 const gidText = (gid: Gid): string =>
   [gid.gid, gid.type && gidTypeText(gid.type), gid.netdev].filter(Boolean).join(', ');
 
-const GID_TYPES: Readonly<Record<string, string>> = { IB: 'IB', ROCE_V1: 'RoCE v1', ROCE_V2: 'RoCE v2' };
-
-const gidTypeText = (type: EnumJson): string => GID_TYPES[type.name ?? ''] ?? enumText(type);
-
 // ----------------------------------------------------------------------------------------------- everything
 
 /** Every attribute, under its name in the headers. */
@@ -246,6 +250,7 @@ function efaRows(efa: NonNullable<Device['efa']>): Row[] {
 function portSection(port: Port, shown: SysfsPort | undefined): Block[] {
   const {
     gids,
+    gids_from,
     pkeys,
     unavailable,
     error,
@@ -271,7 +276,7 @@ function portSection(port: Port, shown: SysfsPort | undefined): Block[] {
         ...memberRows({ effective_speed_gbps }, unavailable),
         ...memberRows(attr, unavailable),
         ...sysfsPortRows(shown),
-        ...(gids === null ? memberRows({ gids }, unavailable) : []),
+        ...memberRows(gids === null ? { gids } : { gids_from }, unavailable),
         ...(pkeys === null ? memberRows({ pkeys }, unavailable) : []),
       ],
     },

@@ -6,6 +6,11 @@ import type { FlagsJson } from '../layout/flags.ts';
 /** `ACTIVE (4)`, or `unknown (9)`: the number is always there. */
 export const enumText = (shown: EnumJson): string => `${shown.name ?? 'unknown'} (${shown.value})`;
 
+const GID_TYPES: Readonly<Record<string, string>> = { IB: 'IB', ROCE_V1: 'RoCE v1', ROCE_V2: 'RoCE v2' };
+
+/** `RoCE v2`, as the kernel's sysfs calls it. */
+export const gidTypeText = (type: EnumJson): string => GID_TYPES[type.name ?? ''] ?? enumText(type);
+
 /** `0x7: RDMA_READ RNR_RETRY`, with what no name covers in hexadecimal. */
 export function flagsText(shown: FlagsJson): string {
   const unknown = shown.unknown === '0x0' ? [] : [`unknown ${shown.unknown}`];

@@ -1,8 +1,7 @@
 /** query-device says what its peers say: the unmodified ibv_devinfo, and a C program on the same libraries. */
 import { describe, expect, it } from 'vitest';
-import { fullGidText } from '../../../src/abi/ib-types.ts';
+import { fullGidText, parseGid } from '../../../src/abi/ib-types.ts';
 import { EFA_INSTANCES, EFA_MODELS, type EfaLab } from '../../../src/lab/efa/lab.ts';
-import { parseGid } from '../../../src/lab/efa/profile-json.ts';
 import { type DevinfoDevice, type DevinfoEntry, parseDevinfo } from '../support/devinfo.ts';
 import { DEVICE_LINES, type DevinfoLine, HEADINGS, PORT_LINES } from '../support/devinfo-lines.ts';
 import { addFake, fakeDirectory } from '../support/fakes.ts';

@@ -133,7 +133,13 @@ describe.runIf(canUnshare)('the file system', () => {
     const document = checkDocument(outcome.stdout);
     expect(document).toMatchObject({
       libraries: { libibverbs: { path: null, version: null }, libefa: { path: null, version: null } },
-      devices: [{ name: 'rdmap0s6', error: null, efa: { caps: { RDMA_READ: true, RDMA_WRITE: RELEASE >= 46 ? true : null } } }],
+      devices: [
+        {
+          name: 'rdmap0s6',
+          error: null,
+          efa: { caps: { RDMA_READ: true, RDMA_WRITE: RELEASE >= 46 ? true : null } },
+        },
+      ],
     });
     const people = await inNamespace('umount -l /proc', ['query-device'], await lab());
     expect(people.stdout).toContain(`RDMA read yes, RDMA write ${RELEASE >= 46 ? 'yes' : 'unknown'}`);

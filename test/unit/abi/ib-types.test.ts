@@ -7,6 +7,7 @@ import {
   guidText,
   ipv4OfGid,
   isZeroGid,
+  parseGid,
 } from '../../../src/abi/ib-types.ts';
 import { struct } from '../../../src/layout/struct.ts';
 import { unhex } from '../layout/support.ts';
@@ -62,5 +63,33 @@ describe('a GID', () => {
   test('is a union of two 64-bit words in C', () => {
     expect(struct('s', { before: gid, after: gid })).toMatchObject({ size: 32, align: 8 });
     expect(gid.toJson(new Uint8Array(16))).toBe('::');
+  });
+});
+
+describe('parseGid', () => {
+  // Expected bytes: RFC 4291, section 2.2.
+  test.each([
+    ['::', '00000000000000000000000000000000'],
+    ['::1', '00000000000000000000000000000001'],
+    ['fe80::4eb:40ff:fe5e:0', 'fe8000000000000004eb40fffe5e0000'],
+    ['fe80:0000:0000:0000:04eb:40ff:fe5e:0001', 'fe8000000000000004eb40fffe5e0001'],
+    ['2001:db8::', '20010db8000000000000000000000000'],
+    ['::ffff:192.0.2.1', '00000000000000000000ffffc0000201'],
+  ])('%s', (text, hex) => {
+    expect(Buffer.from(parseGid(text) ?? []).toString('hex')).toBe(hex);
+  });
+
+  test.each([
+    '',
+    ':',
+    ':::',
+    '1:2:3:4:5:6:7',
+    '1:2:3:4:5:6:7:8:9',
+    '1::2::3',
+    '12345::',
+    '::ffff:1.2.3.256',
+    'g::',
+  ])('refuses %j', (text) => {
+    expect(parseGid(text)).toBeNull();
   });
 });

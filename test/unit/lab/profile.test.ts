@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EFA_MODELS, findModel, modelProfile } from '../../../src/lab/efa/models.ts';
 import type { Profile } from '../../../src/lab/efa/profile.ts';
-import { EMPTY_PROFILE, parseGid, printProfile, readProfile } from '../../../src/lab/efa/profile-json.ts';
+import { EMPTY_PROFILE, printProfile, readProfile } from '../../../src/lab/efa/profile-json.ts';
 import { LabError } from '../../../src/lab/error.ts';
 
 const EFA2 = modelProfile('efa2');
@@ -206,33 +206,5 @@ describe('a profile file', () => {
 
   it('names the keys that there are', () => {
     expect(refusal({ sysfs: { numa: 1 } }).hint).toContain('numa_node');
-  });
-});
-
-describe('parseGid', () => {
-  // Expected bytes: RFC 4291, section 2.2.
-  it.each([
-    ['::', '00000000000000000000000000000000'],
-    ['::1', '00000000000000000000000000000001'],
-    ['fe80::4eb:40ff:fe5e:0', 'fe8000000000000004eb40fffe5e0000'],
-    ['fe80:0000:0000:0000:04eb:40ff:fe5e:0001', 'fe8000000000000004eb40fffe5e0001'],
-    ['2001:db8::', '20010db8000000000000000000000000'],
-    ['::ffff:192.0.2.1', '00000000000000000000ffffc0000201'],
-  ])('%s', (text, hex) => {
-    expect(Buffer.from(parseGid(text) ?? []).toString('hex')).toBe(hex);
-  });
-
-  it.each([
-    '',
-    ':',
-    ':::',
-    '1:2:3:4:5:6:7',
-    '1:2:3:4:5:6:7:8:9',
-    '1::2::3',
-    '12345::',
-    '::ffff:1.2.3.256',
-    'g::',
-  ])('refuses %j', (text) => {
-    expect(parseGid(text)).toBeNull();
   });
 });

@@ -117,6 +117,7 @@ function port(more: Partial<Port> = {}, attr: Parameters<typeof ibvPortAttr.enco
     rate_gbps: 400,
     effective_speed_gbps: null,
     gids: [],
+    gids_from: 'ibv_query_gid_table',
     pkeys: [],
     unavailable: {},
     ...more,
