@@ -51,8 +51,8 @@ export function chooseGid(entries: readonly GidEntry[], around: GidSurroundings)
   const index0 = entries.find(({ index }) => index === 0);
   if (index0 === undefined) return none('index 0, which programs take by themselves, is empty');
   const reason = around.isEfa
-    ? 'EFA has one GID, at index 0: programs need no other'
-    : 'InfiniBand: index 0 is the GID that the port always has, from its GUID; later ones are aliases';
+    ? 'EFA has one GID: programs need no other'
+    : 'InfiniBand: the GID that the port always has, from its GUID; later ones are aliases';
   return { choice: { index: 0, reason, others: [] } };
 }
 
@@ -91,7 +91,11 @@ function chooseRoce(entries: readonly GidEntry[]): Chosen {
       `the GIDs of RoCE v2 are link-local (index ${local.index}), which serve on one link only: give ${local.netdev ?? 'the network device'} an IP address`,
     );
   }
-  const names = new Set(entries.map(({ type }) => type?.name ?? 'unknown'));
+  const names = new Set(entries.map(({ type }) => type?.name ?? null));
+  if (names.has(null))
+    return none(
+      'the kernel does not tell the types of the GIDs: see /sys/class/infiniband/*/ports/*/gid_attrs',
+    );
   return none(
     names.has('ROCE_V1')
       ? 'the GIDs are of RoCE v1, which routers do not carry: the card or its driver offers no RoCE v2'

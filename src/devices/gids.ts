@@ -120,21 +120,28 @@ function sysfsEntry(
   index: number,
   gid: Uint8Array,
 ): GidEntry {
-  const type = machine.sysfs.read(`class/infiniband/${device}/ports/${port}/gid_attrs/types/${index}`);
+  const types = `class/infiniband/${device}/ports/${port}/gid_attrs/types`;
+  const type = machine.sysfs.read(`${types}/${index}`)?.trim() ?? null;
   return {
     gid,
     gid_index: index,
     port_num: port,
-    gid_type: gidTypeOf(type?.trim() ?? null, linkLayer),
+    gid_type: gidTypeOf(type, linkLayer, machine.sysfs.list(types) !== null),
     ndev_ifindex: 0,
   };
 }
 
-/** sysfs says `IB/RoCE v1` or `RoCE v2`, or nothing where the port is not RoCE. */
-function gidTypeOf(sysfsType: string | null, linkLayer: number): number {
+/** In place of a type that the kernel does not tell. */
+const UNKNOWN_TYPE = -1;
+
+/**
+ * sysfs says `IB/RoCE v1` or `RoCE v2`, or nothing where the port is not RoCE. Kernels that have no types (before 4.5)
+ * have RoCE v1 only.
+ */
+function gidTypeOf(sysfsType: string | null, linkLayer: number, hasTypes: boolean): number {
   if (sysfsType === 'RoCE v2') return GidType.valueOf('ROCE_V2');
-  const isEthernet = linkLayer === LinkLayer.valueOf('ETHERNET');
-  return GidType.valueOf(isEthernet ? 'ROCE_V1' : 'IB');
+  if (linkLayer !== LinkLayer.valueOf('ETHERNET')) return GidType.valueOf('IB');
+  return sysfsType !== null || !hasTypes ? GidType.valueOf('ROCE_V1') : UNKNOWN_TYPE;
 }
 
 function shown(machine: Machine, device: string, entry: GidEntry): Gid {
@@ -142,7 +149,7 @@ function shown(machine: Machine, device: string, entry: GidEntry): Gid {
   return {
     index: entry.gid_index,
     gid: gidText(entry.gid),
-    type: GidType.show(entry.gid_type),
+    type: entry.gid_type === UNKNOWN_TYPE ? null : GidType.show(entry.gid_type),
     // InfiniBand and EFA entries have none; the kernel then answers the read with EINVAL.
     netdev: entry.gid_type === GidType.valueOf('IB') ? null : (machine.sysfs.read(ndev)?.trim() ?? null),
     ipv4: ipv4OfGid(entry.gid),

@@ -29,25 +29,31 @@ function listed(device: Device): ListedDevice {
   };
 }
 
+const NOTHING = { state: null, link_layer: null, rate_gbps: null, active_width: null, speed: null } as const;
+
 /** What the driver says of a port, else what sysfs does. */
 function listedPort(device: Device, number: number): ListedPort {
   const asked = device.ports.find(({ port, error }) => port === number && error === null);
   if (asked) return fromVerbs(asked);
   const shown = device.sysfs.ports.find(({ port }) => port === number);
-  return shown ? fromSysfs(shown) : { port: number, state: null, link_layer: null, rate_gbps: null };
+  return shown ? fromSysfs(shown) : { ...NOTHING, port: number };
 }
 
 const fromVerbs = (port: Port): ListedPort => ({
   port: port.port,
   state: port.state?.name ?? null,
   link_layer: port.link_layer?.name ?? null,
-  rate_gbps: port.rate_gbps,
+  // A code that is newer than this table may still have a speed that the driver tells.
+  rate_gbps: port.rate_gbps ?? port.effective_speed_gbps,
+  active_width: port.active_width,
+  speed: port.speed,
 });
 
 /** sysfs says `4: ACTIVE`, `InfiniBand` and `100 Gb/sec (4X EDR)`. */
 function fromSysfs(port: SysfsPort): ListedPort {
   const rate = Number.parseFloat(port.rate ?? '');
   return {
+    ...NOTHING,
     port: port.port,
     state: port.state?.replace(/^\d+: /, '') ?? null,
     link_layer: sysfsLinkLayer(port.link_layer),

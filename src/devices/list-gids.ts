@@ -148,6 +148,7 @@ function gidEntry(machine: Machine, { index, gid, type, netdev, ipv4 }: Gid): Gi
   const state = netdev === null ? null : netdevState(machine, netdev);
   const isRoce = type !== null && type.name !== 'IB';
   const unavailable: Record<string, string> = {};
+  if (type === null) unavailable['type'] = 'the kernel does not tell it';
   if (netdev === null && isRoce) {
     unavailable['netdev'] = 'the kernel names none: it is gone, or in another network namespace';
   }

@@ -1,3 +1,4 @@
+import { linkRateGbps, unknownRate } from '../abi/link-rate.ts';
 import { ibvPortAttr } from '../abi/verbs.ts';
 import { LinkSpeed } from '../abi/verbs-codes.ts';
 import type { FailureJson } from '../explain/failure.ts';
@@ -9,7 +10,6 @@ import { CALL_DEADLINE_MS } from '../waiting/deadline.ts';
 import type { Patience } from '../waiting/patience.ts';
 import { reasonOf } from './failures.ts';
 import type { GidSource } from './gids.ts';
-import { linkRateGbps, unknownRate } from './link-rate.ts';
 import { isAtLeast, needsRelease, SINCE } from './release.ts';
 
 /** A port's attributes as the driver gave them. */
@@ -38,7 +38,7 @@ export async function askPort(context: VerbsContext, patience: Patience, port: n
  * @param version release of the libibverbs that answers
  */
 export async function describePort(
-  context: VerbsContext,
+  context: Pick<VerbsContext, 'queryPortSpeed' | 'queryPkey'>,
   patience: Patience,
   answer: PortAnswer,
   gids: PortGids,
@@ -78,7 +78,7 @@ export async function describePort(
 }
 
 async function effectiveSpeed(
-  context: VerbsContext,
+  context: Pick<VerbsContext, 'queryPortSpeed'>,
   patience: Patience,
   port: number,
   version: string | null,
@@ -102,7 +102,7 @@ const FULL_MEMBER = 0x8000;
 
 /** The P_Key table without its empty entries (IBTA 10.9.2: an entry whose lower 15 bits are 0 is not valid). */
 function readPkeys(
-  context: VerbsContext,
+  context: Pick<VerbsContext, 'queryPkey'>,
   patience: Patience,
   port: number,
   length: number,

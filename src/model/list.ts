@@ -1,6 +1,7 @@
 /** The result of `list`. */
 import Type from 'typebox';
-import { exact, Failure, Guid, nullable } from './parts.ts';
+import { LinkSpeed, LinkWidth } from '../abi/verbs-codes.ts';
+import { exact, Failure, Guid, nullable, ofEnumeration } from './parts.ts';
 import { SCHEMA_IDS } from './schema-ids.ts';
 
 export const ListedPort = exact({
@@ -8,6 +9,8 @@ export const ListedPort = exact({
   state: nullable(Type.String({ description: '`ACTIVE`, `DOWN` …' })),
   link_layer: nullable(Type.String({ description: '`INFINIBAND`, `ETHERNET`, `UNSPECIFIED`' })),
   rate_gbps: nullable(Type.Number()),
+  active_width: nullable(ofEnumeration(LinkWidth)),
+  speed: nullable(ofEnumeration(LinkSpeed)),
 });
 export type ListedPort = Type.Static<typeof ListedPort>;
 

@@ -43,7 +43,7 @@ function row(device: string, port: number, entry: GidEntry, { full }: GidViewOpt
     String(port),
     { text: `${entry.index}${wanted ? ' *' : ''}`, tone: wanted ? 'good' : 'plain' },
     full ? entry.gid_full : entry.gid,
-    entry.type === null ? NONE : gidTypeText(entry.type),
+    entry.type === null ? ('type' in unavailable ? '?' : NONE) : gidTypeText(entry.type),
     entry.ipv4 ?? NONE,
     netdev ?? ('netdev' in unavailable ? '?' : NONE),
     {
@@ -67,7 +67,7 @@ function remarksOn(devices: readonly GidDevice[]): Block[] {
   for (const device of devices) {
     for (const port of device.ports) {
       const place = `${device.name} port ${port.port}`;
-      if (port.choice !== null) say(place, 'good', choiceText(port.choice));
+      if (port.choice !== null) say(place, 'good', choiceText(port.choice, port.gids ?? []));
       else if (port.gids !== null) say(place, 'doubt', `no index is marked: ${port.unavailable['choice']}`);
       else say(place, 'bad', `GIDs unknown: ${port.unavailable['gids']}`);
     }
@@ -87,8 +87,15 @@ function remarksOn(devices: readonly GidDevice[]): Block[] {
 
 const MOST_OTHERS = 8;
 
-function choiceText({ index, reason, others }: NonNullable<GidPort['choice']>): string {
-  const list = others.slice(0, MOST_OTHERS).join(', ') + (others.length > MOST_OTHERS ? ' …' : '');
-  const also = others.length === 0 ? '' : `; by another address: ${list}`;
-  return `index ${index}: ${reason}${also}`;
+function choiceText(
+  { index, reason, others }: NonNullable<GidPort['choice']>,
+  gids: readonly GidEntry[],
+): string {
+  const where = (other: number): string => {
+    const entry = gids.find((gid) => gid.index === other);
+    return `${other} (${[entry?.ipv4 ?? entry?.gid, entry?.netdev].filter(Boolean).join(', ')})`;
+  };
+  const list = others.slice(0, MOST_OTHERS).map(where).join(', ');
+  const rest = others.length > MOST_OTHERS ? ` and ${others.length - MOST_OTHERS} more` : '';
+  return `index ${index}: ${reason}${others.length === 0 ? '' : `; also usable: ${list}${rest}`}`;
 }

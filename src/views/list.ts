@@ -1,5 +1,6 @@
 import type { ListedDevice, ListedPort, ListResult } from '../model/list.ts';
 import type { Block, Cell, Column } from '../output/blocks.ts';
+import { codesText } from './values.ts';
 
 const NONE = '-';
 
@@ -40,11 +41,17 @@ function row(device: ListedDevice): Cell[] {
     String(device.ports.length),
     { text: states(device.ports) || NONE, tone: active ? 'good' : 'doubt' },
     each((port) => port.link_layer ?? '?'),
-    each((port) => (port.rate_gbps === null ? '?' : `${port.rate_gbps} Gb/s`)),
+    each(rate),
     device.netdevs.join(',') || NONE,
     device.uverbs ?? NONE,
     device.error ? { text: device.error.code, tone: 'bad' } : '',
   ];
+}
+
+/** In Gb/s; the codes where they are not known. */
+function rate({ rate_gbps, active_width, speed }: ListedPort): string {
+  if (rate_gbps !== null) return `${rate_gbps} Gb/s`;
+  return active_width === null && speed === null ? '?' : codesText(active_width, speed);
 }
 
 /** Port by port, so that one that is down is not hidden; `ACTIVE x36` where many in turn have the same. */

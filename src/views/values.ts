@@ -37,10 +37,14 @@ export function pageSizesText(mask: string): string {
 }
 
 /** `100 Gb/s (4X EDR)`; what is not known stays a number. */
-export function rateText(rate: number | null, width: EnumJson | null, speed: EnumJson | null): string {
+export const rateText = (rate: number | null, width: EnumJson | null, speed: EnumJson | null): string =>
+  `${rate === null ? '?' : rate} Gb/s (${codesText(width, speed)})`;
+
+/** `4X EDR`, or `4X speed code 512`. */
+export function codesText(width: EnumJson | null, speed: EnumJson | null): string {
   const part = (shown: EnumJson | null, what: string): string =>
     shown === null ? '?' : (shown.name ?? `${what} ${shown.value}`);
-  return `${rate === null ? '?' : rate} Gb/s (${part(width, 'width code')} ${part(speed, 'speed code')})`;
+  return `${part(width, 'width code')} ${part(speed, 'speed code')}`;
 }
 
 /** Microseconds in a unit that people read, with up to four digits: `134.2 ms`. */

@@ -9,6 +9,7 @@ import {
   GID_TYPES,
   type GidProfile,
   type GuidValue,
+  NETDEV_STATES,
   type PciProfile,
   type PortProfile,
   type Profile,
@@ -72,7 +73,14 @@ const gidFormat: Format<GidProfile['gid']> = leaf(
   (value) => (typeof value === 'string' ? value : fullGidText(value)),
 );
 
-const NO_GID: GidProfile = { index: 0, gid: 'auto', type: 'IB', netdev: null, netdev_ifindex: 0 };
+const NO_GID: GidProfile = {
+  index: 0,
+  gid: 'auto',
+  type: 'IB',
+  netdev: null,
+  netdev_ifindex: 0,
+  netdev_state: 'up',
+};
 
 const gidEntryFormat = objectFormat<GidProfile>({
   index: integerFormat(0, 65535),
@@ -80,6 +88,7 @@ const gidEntryFormat = objectFormat<GidProfile>({
   type: wordFormat(GID_TYPES),
   netdev: nullable(textFormat(FILE_NAME, 'ens5'), ''),
   netdev_ifindex: integerFormat(0, 2 ** 31 - 1),
+  netdev_state: nullable(wordFormat(NETDEV_STATES), 'up'),
 });
 
 /** GIDs, in order of their index; one without an index follows the one before it. */

@@ -43,6 +43,9 @@ export type GuidValue = bigint | 'auto';
 export const GID_TYPES = ['IB', 'RoCE v1', 'RoCE v2'] as const;
 export type GidTypeName = (typeof GID_TYPES)[number];
 
+export const NETDEV_STATES = ['up', 'down', 'lowerlayerdown', 'dormant', 'notpresent', 'unknown'] as const;
+export type NetdevState = (typeof NETDEV_STATES)[number];
+
 /** One valid slot of a port's GID table. */
 export interface GidProfile {
   readonly index: number;
@@ -52,6 +55,8 @@ export interface GidProfile {
   /** Network device behind it, or null. */
   readonly netdev: string | null;
   readonly netdev_ifindex: number;
+  /** Its operstate in sysfs; null: it is in another network namespace. */
+  readonly netdev_state: NetdevState | null;
 }
 
 export interface PortProfile {

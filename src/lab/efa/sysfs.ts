@@ -1,10 +1,11 @@
 /** The sysfs tree of simulated devices, as the kernel's RDMA core shows such devices. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fullGidText, guidText } from '../../abi/ib-types.ts';
+import { linkRateGbps } from '../../abi/link-rate.ts';
 import { LinkLayer, LinkSpeed, LinkWidth } from '../../abi/verbs-codes.ts';
 import type { LabDevice } from './device.ts';
 import type { MachineFaults } from './faults.ts';
-import type { GidProfile, PortProfile } from './profile.ts';
+import type { GidProfile, NetdevState, PortProfile } from './profile.ts';
 
 const CLASS_ABI_VERSION = 6;
 const NO_GID = new Uint8Array(16);
@@ -75,6 +76,7 @@ export function writeSysfs(root: string, devices: readonly LabDevice[], machine:
     tree.attributes('class/infiniband_verbs', { abi_version: CLASS_ABI_VERSION });
     tree.attributes('module/ib_uverbs', { refcnt: 1 });
   }
+  for (const [name, state] of netdevsOf(devices)) writeNetdev(tree, name, state);
   for (const device of shown) {
     writePciFunction(tree, device, hasCore);
     if (hasCore) writeRdmaDevice(tree, device);
@@ -82,6 +84,28 @@ export function writeSysfs(root: string, devices: readonly LabDevice[], machine:
   }
   // libibverbs keeps the order of the directory, and a file system in memory lists the newest entry first.
   if (hasVerbs) for (const device of [...shown].reverse()) linkVerbsDevice(tree, device);
+}
+
+/** Network devices of the GIDs, each with its state. */
+function netdevsOf(devices: readonly LabDevice[]): Map<string, NetdevState> {
+  const entries = devices.flatMap(({ profile }) => profile.ports.flatMap(({ gids }) => gids));
+  return new Map(
+    entries.flatMap(({ netdev, netdev_state }) =>
+      netdev === null || netdev_state === null ? [] : [[netdev, netdev_state]],
+    ),
+  );
+}
+
+/** IFF_BROADCAST and IFF_MULTICAST, and IFF_UP. */
+const NETDEV_FLAGS = { down: 0x1002, up: 0x1003 } as const;
+
+function writeNetdev(tree: Tree, name: string, state: NetdevState): void {
+  const isUp = state === 'up' || state === 'unknown';
+  tree.attributes(`class/net/${name}`, {
+    operstate: state,
+    flags: hex(isUp ? NETDEV_FLAGS.up : NETDEV_FLAGS.down, 1),
+    carrier: isUp ? 1 : 0,
+  });
 }
 
 const hex = (value: number, digits: number): string => `0x${value.toString(16).padStart(digits, '0')}`;
@@ -233,25 +257,12 @@ function writeGids(
   }
 }
 
-/** Lanes by width code, and tenths of Gb/s of a lane by speed code. */
-const LANES: readonly (readonly [string, number])[] = LinkWidth.entries.map(([name, code]) => [name, code]);
-const LANE_RATES: { readonly [speed: string]: number } = {
-  SDR: 25,
-  DDR: 50,
-  QDR: 100,
-  FDR10: 100,
-  FDR: 140,
-  EDR: 250,
-  HDR: 500,
-  NDR: 1000,
-  XDR: 2000,
-};
-
 /** `100 Gb/sec (4X EDR)`, as the kernel words a rate; a speed that it does not know counts as SDR. */
 function rateText(width: number, speed: number): string {
-  const name = LinkSpeed.nameOf(speed) ?? 'SDR';
-  const lanes = Number.parseInt(LANES.find(([, code]) => code === width)?.[0] ?? '0', 10);
-  const tenths = (LANE_RATES[name] ?? 0) * lanes;
+  const known = LinkSpeed.nameOf(speed) === null ? LinkSpeed.valueOf('SDR') : speed;
+  const name = LinkSpeed.nameOf(known);
+  const lanes = Number.parseInt(LinkWidth.nameOf(width) ?? '0', 10);
+  const tenths = Math.round((linkRateGbps(width, known) ?? 0) * 10);
   const suffix = name === 'SDR' ? '' : ` ${name}`;
   return `${Math.floor(tenths / 10)}${tenths % 10 === 0 ? '' : '.5'} Gb/sec (${lanes}X${suffix})`;
 }

@@ -107,7 +107,9 @@ describe.concurrent('unknown codes of a port', () => {
   it('do not trouble list', async () => {
     const outcome = await rdmatool(['list'], { lab: await place() });
     expect(outcome.status).toBe(0);
-    expect(outcome.stdout).toMatch(/^rdmap0s6 .* \? +\? +\? +- +uverbs0$/m);
+    expect(outcome.stdout).toMatch(
+      new RegExp(`^rdmap0s6 .* \\? +\\? +width code 32 speed code ${SPEED} +- +uverbs0$`, 'm'),
+    );
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EFADV_CAP_NAMES, EFADV_CAPS, EfadvDeviceCap } from '../../../src/abi/efadv.ts';
+import { linkRateGbps, unknownRate } from '../../../src/abi/link-rate.ts';
 import { efaCapabilities, efaVerdict } from '../../../src/devices/efa.ts';
-import { linkRateGbps, unknownRate } from '../../../src/devices/link-rate.ts';
 import { isAtLeast, majorRelease, needsRelease } from '../../../src/devices/release.ts';
 import {
   hasUverbs,

@@ -19,6 +19,8 @@ import {
   rateText,
 } from '../../../src/views/values.ts';
 
+const NO_CODES = { active_width: null, speed: null } as const;
+
 describe('values', () => {
   it.each([
     [{ value: 4, name: 'ACTIVE' }, 'ACTIVE (4)'],
@@ -324,7 +326,7 @@ describe('list', () => {
     error: null,
     driver: 'mlx5_core',
     node_guid: '0c42:a103:0065:1cfa',
-    ports: [{ port: 1, state: 'ACTIVE', link_layer: 'INFINIBAND', rate_gbps: 400 }],
+    ports: [{ port: 1, state: 'ACTIVE', link_layer: 'INFINIBAND', rate_gbps: 400, ...NO_CODES }],
     netdevs: [],
     uverbs: 'uverbs0',
     ...more,
@@ -347,6 +349,7 @@ describe('list', () => {
           state,
           link_layer: 'ETHERNET',
           rate_gbps: 100,
+          ...NO_CODES,
         })),
       },
       4,
@@ -360,6 +363,7 @@ describe('list', () => {
           state: 'ACTIVE',
           link_layer: 'ETHERNET',
           rate_gbps,
+          ...NO_CODES,
         })),
       },
       6,
@@ -367,7 +371,7 @@ describe('list', () => {
     ],
     [
       'nothing known of a port',
-      { ports: [{ port: 1, state: null, link_layer: null, rate_gbps: null }] },
+      { ports: [{ port: 1, state: null, link_layer: null, rate_gbps: null, ...NO_CODES }] },
       4,
       '?',
     ],

@@ -1,7 +1,7 @@
-import { LinkSpeed, LinkWidth } from '../abi/verbs-codes.ts';
+import { LinkSpeed, LinkWidth } from './verbs-codes.ts';
 
 /** Data rate of one lane in Gb/s, rounded as the kernel's sysfs and InfiniBand's names round it. */
-const LANE_GBPS: Readonly<Record<string, number>> = {
+const LANE_GBPS: Readonly<Record<(typeof LinkSpeed.entries)[number][0], number>> = {
   SDR: 2.5,
   DDR: 5,
   QDR: 10,
@@ -16,8 +16,8 @@ const LANE_GBPS: Readonly<Record<string, number>> = {
 /** Rate of a link in Gb/s, or null where a code is not known. */
 export function linkRateGbps(width: number, speed: number): number | null {
   const lanes = Number.parseInt(LinkWidth.nameOf(width) ?? '', 10);
-  const lane = LANE_GBPS[LinkSpeed.nameOf(speed) ?? ''];
-  return Number.isNaN(lanes) || lane === undefined ? null : lanes * lane;
+  const name = LinkSpeed.nameOf(speed);
+  return Number.isNaN(lanes) || name === null ? null : lanes * LANE_GBPS[name];
 }
 
 /** Why there is no rate: `speed code 512 is not known`. */
