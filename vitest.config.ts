@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config';
+import { GENERATIONS, generationRoot } from './scripts/setup/generations.mjs';
 
 /**
  * One project per tier. `unit` needs nothing but npm; `lab` runs real libraries on the labs, one file after
- * another because labs and compilers share two cores; `long` holds the long counts.
+ * another because labs and compilers share two cores; `long` holds the long counts. The suites that ask libibverbs
+ * belong to the long tier once more, under each newer generation of rdma-core: `rdma-core-SUITE`.
  */
 export default defineConfig({
   test: {
@@ -28,6 +30,17 @@ export default defineConfig({
           hookTimeout: 30 * 60_000,
         },
       },
+      ...GENERATIONS.map(({ suite }) => ({
+        test: {
+          name: `rdma-core-${suite}`,
+          include: ['test/lab/{query-device,list,gid}/**/*.test.ts'],
+          env: { RDMATOOL_TEST_RDMA_CORE: generationRoot(suite) },
+          fileParallelism: false,
+          retry: 1,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      })),
     ],
   },
 });

@@ -4,6 +4,7 @@
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { run } from './processes.mjs';
+import { GENERATIONS } from './setup/generations.mjs';
 import { readCounts, reportOf } from './test-counts.mjs';
 
 /** @type {Record<string, { checks: string[][], projects: string[] }>} */
@@ -16,7 +17,7 @@ const TIERS = {
     ],
     projects: ['unit', 'lab'],
   },
-  long: { checks: [], projects: ['long'] },
+  long: { checks: [], projects: ['long', ...GENERATIONS.map(({ suite }) => `rdma-core-${suite}`)] },
 };
 
 const [name = '', ...extra] = process.argv.slice(2);

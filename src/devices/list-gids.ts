@@ -152,8 +152,9 @@ function gidEntry(machine: Machine, { index, gid, type, netdev, ipv4 }: Gid): Gi
   if (netdev === null && isRoce) {
     unavailable['netdev'] = 'the kernel names none: it is gone, or in another network namespace';
   }
-  if (netdev !== null && state === null) {
-    unavailable['netdev_state'] = `${netdev} is not in this network namespace`;
+  if (state === null) {
+    unavailable['netdev_state'] =
+      netdev === null ? 'no network device' : `${netdev} is not in this network namespace`;
   }
   const full = fullGidText(bytes);
   const scope = gidScope(bytes);
@@ -178,6 +179,8 @@ function withEmpty(entries: readonly GidEntry[], length: number): GidEntry[] {
   return Array.from({ length: most }, (_, index) => known.get(index) ?? emptyEntry(index));
 }
 
+const EMPTY = 'the entry is empty';
+
 const emptyEntry = (index: number): GidEntry => ({
   index,
   gid: '::',
@@ -188,5 +191,5 @@ const emptyEntry = (index: number): GidEntry => ({
   netdev_state: null,
   scope: 'empty',
   wanted: false,
-  unavailable: {},
+  unavailable: { type: EMPTY, netdev_state: EMPTY },
 });

@@ -37,20 +37,22 @@ export function gidView(result: GidResult, options: GidViewOptions): Block[] {
 }
 
 function row(device: string, port: number, entry: GidEntry, { full }: GidViewOptions): Cell[] {
-  const { wanted, netdev, netdev_state, unavailable } = entry;
+  const { wanted, netdev, netdev_state, type, scope } = entry;
+  const isRoce = type !== null && type.name !== 'IB';
   return [
     { text: device, tone: 'title' },
     String(port),
     { text: `${entry.index}${wanted ? ' *' : ''}`, tone: wanted ? 'good' : 'plain' },
     full ? entry.gid_full : entry.gid,
-    entry.type === null ? ('type' in unavailable ? '?' : NONE) : gidTypeText(entry.type),
+    // What is there and not told is a question; what is not there is none.
+    type === null ? (scope === 'empty' ? NONE : '?') : gidTypeText(type),
     entry.ipv4 ?? NONE,
-    netdev ?? ('netdev' in unavailable ? '?' : NONE),
+    netdev ?? (isRoce ? '?' : NONE),
     {
-      text: netdev_state ?? ('netdev_state' in unavailable ? '?' : NONE),
+      text: netdev === null ? NONE : (netdev_state ?? '?'),
       tone: netdev_state === null || netdev_state === 'up' ? 'plain' : 'doubt',
     },
-    entry.scope === 'empty' ? NONE : entry.scope,
+    scope === 'empty' ? NONE : scope,
   ];
 }
 

@@ -84,3 +84,10 @@ export async function list(args: readonly string[], options: RunOptions = {}) {
   if (outcome.document.schema !== 'rdmatool/list/1') throw new Error(outcome.document.schema);
   return { ...outcome, document: outcome.document };
 }
+
+/** `gid --json`. */
+export async function gid(args: readonly string[], options: RunOptions = {}) {
+  const outcome = await rdmatoolJson(['gid', ...args], options);
+  if (outcome.document.schema !== 'rdmatool/gid/1') throw new Error(outcome.document.schema);
+  return { ...outcome, document: outcome.document };
+}

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { GidResult } from '../../../src/model/gid.ts';
 import type { ListResult } from '../../../src/model/list.ts';
 import type { QueryDeviceResult } from '../../../src/model/query-device.ts';
 
@@ -12,7 +13,7 @@ interface SchemaDocument {
   readonly error: QueryDeviceResult['error'];
   readonly commands: readonly string[];
 }
-export type AnyDocument = QueryDeviceResult | ListResult | SchemaDocument;
+export type AnyDocument = QueryDeviceResult | ListResult | GidResult | SchemaDocument;
 
 const validators = new Map<string, ValidateFunction>();
 
