@@ -3,7 +3,6 @@ import { withDeviceProgress } from './device-progress.ts';
 import { defineCommand, flag, positiveInteger } from './spec.ts';
 
 export const gidCommand = defineCommand({
-  path: ['gid'],
   summary: 'Show GIDs, and which index RDMA programs want',
   arguments: [{ usage: '[device...]', description: 'devices by name; without one, all of them' }],
   options: {
