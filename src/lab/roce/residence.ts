@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { packageRoot } from '../../package-root.ts';
 import { SignalWatch, statusOfSignal } from '../child.ts';
 import { LabError } from '../error.ts';
+import { nodeProgram } from '../node-program.ts';
 import type { LabStatus } from '../status.ts';
 import { FrameType } from './frames.ts';
 import { keepGuest } from './keeper.ts';
@@ -45,7 +46,7 @@ export function upRoceLab({ emulate, say }: RoceUpOptions): Promise<Outcome> {
 async function startKeeper(emulate: boolean, say: (line: string) => void, abort: AbortSignal): Promise<void> {
   const program = join(packageRoot(), 'bin/rdmatool.js');
   const keeper = spawn(
-    process.execPath,
+    nodeProgram(),
     [program, 'lab', 'up', 'roce', '--foreground', ...(emulate ? ['--emulate'] : [])],
     { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], detached: true, cwd: '/' },
   );

@@ -3,6 +3,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { packageRoot } from '../../package-root.ts';
 import { SignalWatch, statusOfSignal } from '../child.ts';
 import { usageError } from '../error.ts';
+import { nodeProgram } from '../node-program.ts';
 import { prepareBootFiles } from './boot-files.ts';
 import type { Wire } from './frames.ts';
 import { bootGuest } from './guest.ts';
@@ -93,7 +94,7 @@ function requestFor(command: readonly string[], shares: readonly string[]): Comm
     directory: currentDirectory(),
     shares,
     packageRoot: packageRoot(),
-    node: realpathSync(process.execPath),
+    node: realpathSync(nodeProgram()),
   };
   return {
     command,
