@@ -90,7 +90,8 @@ export function ownOptions(
     const value = values[name];
     const isGiven = Array.isArray(value) ? value.length > 0 : value !== spec.initial;
     if (isGiven && !(name in own)) {
-      throw new UsageError(`lab ${command} ${kind.name}: --${name} is not for this lab`);
+      const flag = /--[\w-]+/.exec(spec.flags)?.[0] ?? name;
+      throw new UsageError(`lab ${command} ${kind.name}: ${flag} is not for this lab`);
     }
   }
   return Object.fromEntries(Object.keys(own).map((name) => [name, values[name]]));

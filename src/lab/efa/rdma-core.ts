@@ -42,8 +42,8 @@ const LIBRARY_FOLDERS = ['usr/lib', 'usr/lib64', 'lib', 'lib64'].flatMap((folder
 ]);
 const PROGRAM_FOLDERS = ['usr/bin', 'usr/sbin', 'bin', 'sbin'];
 
-/** Separators of lists of directories; a library path cannot hold them. */
-const UNUSABLE = /[:;\n]/;
+/** What separates directories in a library path, and words in the files that name providers. */
+const UNUSABLE = /[:;\s]/;
 
 /**
  * Looks at what stands below a prefix.
@@ -57,7 +57,10 @@ export async function findRdmaCore(given: string): Promise<RdmaCore> {
     throw usageError(`--rdma-core: there is nothing in ${JSON.stringify(given)}`, hint);
   }
   if (UNUSABLE.test(prefix)) {
-    throw usageError(`--rdma-core ${JSON.stringify(given)}: a library path cannot hold that name`);
+    throw usageError(
+      `--rdma-core ${JSON.stringify(given)}: neither a library path nor libibverbs's files can hold that name`,
+      'give it by a symbolic link, whose path has no blank and no colon',
+    );
   }
   const folders = existing(prefix, LIBRARY_FOLDERS);
   const home = folders.find((folder) => namesIn(folder).includes(SONAME));
