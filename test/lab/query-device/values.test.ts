@@ -107,9 +107,9 @@ describe.concurrent('unknown codes of a port', () => {
   it('do not trouble list', async () => {
     const outcome = await rdmatool(['list'], { lab: await place() });
     expect(outcome.status).toBe(0);
-    expect(outcome.stdout).toMatch(
-      new RegExp(`^rdmap0s6 .* \\? +\\? +width code 32 speed code ${SPEED} +- +uverbs0$`, 'm'),
-    );
+    // From rdma-core 62 on the driver tells the speed itself.
+    const rate = RELEASE >= 62 ? '100 Gb/s' : `width code 32 speed code ${SPEED}`;
+    expect(outcome.stdout).toMatch(new RegExp(`^rdmap0s6 .* \\? +\\? +${rate} +- +uverbs0$`, 'm'));
   });
 });
 
