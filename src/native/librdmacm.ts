@@ -31,6 +31,7 @@ import {
   readText,
 } from './library.ts';
 import { Readiness, setNonBlocking } from './readiness.ts';
+import { IBV_QP, VerbsDataPath } from './verbs-data-path.ts';
 
 export const LIBRDMACM_SONAME = 'librdmacm.so.1';
 const LIBIBVERBS_SONAME = 'libibverbs.so.1';
@@ -44,9 +45,6 @@ const SINCE: Readonly<Record<string, number>> = {
 };
 
 const { EAGAIN, EINTR } = constants.errno;
-
-/** struct ibv_context begins with the pointer to its ibv_device, struct ibv_qp has its number here. */
-const IBV_QP_NUM = 52;
 
 /** Parameters of connect and accept, without the private data. */
 export type ConnectionParameters = Encodable<
@@ -258,6 +256,7 @@ export class CmIdHandle {
   readonly #pending = new Set<Promise<unknown>>();
   #open = true;
   #hasSharedReceiveQueue = false;
+  #dataPath: VerbsDataPath | null = null;
   /** Groups that have been joined and not left. */
   readonly #groups: Uint8Array[] = [];
 
@@ -320,7 +319,7 @@ export class CmIdHandle {
   /** The number of the queue pair, null without one. */
   queuePairNumber(): number | null {
     const { qp } = this.read();
-    return qp === 0n ? null : readS32(qp + BigInt(IBV_QP_NUM)) >>> 0;
+    return qp === 0n ? null : readS32(qp + BigInt(IBV_QP.qp_num)) >>> 0;
   }
 
   /** @param address a sockaddr */
@@ -347,6 +346,35 @@ export class CmIdHandle {
     const bytes = ibvQpInitAttr.encode(attr);
     await this.#call('int rdma_create_qp(void *id, void *pd, void *attr)', null, bytes);
     return ibvQpInitAttr.decode(bytes);
+  }
+
+  /**
+   * rdma_create_qp(3) in a protection domain and with a completion queue of its own: a queue pair that data can go
+   * over. The id must be bound to a device. Destroying the id closes it.
+   */
+  async createDataPath(
+    attr: Omit<Encodable<Decoded<typeof ibvQpInitAttr>>, 'send_cq' | 'recv_cq'>,
+    completions: number,
+  ): Promise<VerbsDataPath> {
+    const opening = VerbsDataPath.open(this.read().verbs, completions, {
+      create: async (domain, queue) => {
+        const bytes = ibvQpInitAttr.encode({ ...attr, send_cq: queue, recv_cq: queue });
+        await this.#call('int rdma_create_qp(void *id, void *pd, void *attr)', domain, bytes);
+        return this.read().qp;
+      },
+      destroy: async () => {
+        await this.library.get<void>('void rdma_destroy_qp(void *id)').callAsync(this.#id);
+      },
+    }).then((path) => {
+      this.#dataPath = path;
+      return path;
+    });
+    this.#pending.add(opening);
+    try {
+      return await opening;
+    } finally {
+      this.#pending.delete(opening);
+    }
   }
 
   /** rdma_create_srq(3): a shared receive queue, which the next queue pair of the id uses. */
@@ -475,6 +503,7 @@ export class CmIdHandle {
         .get<number>('int rdma_leave_multicast(void *id, void *addr)')
         .callAsync(this.#id, group);
     }
+    await this.#dataPath?.close();
     // As C has it: a call that made one may have come back just now.
     if (rdmaCmId.decode(readBytes(this.#id, rdmaCmId.size)).qp !== 0n) {
       await this.library.get<void>('void rdma_destroy_qp(void *id)').callAsync(this.#id);

@@ -7,6 +7,7 @@ import { bitfield } from '../../src/layout/bits.ts';
 import { be32, bytes, s16, s64, u8, u16, u32, u64 } from '../../src/layout/scalar.ts';
 import { array, type Fields, type Struct, struct, union } from '../../src/layout/struct.ts';
 import { IBV_CONTEXT, IBV_DEVICE, VERBS_CONTEXT_BELOW } from '../../src/native/libibverbs.ts';
+import { IBV_COMP_CHANNEL, IBV_CONTEXT_OPS, IBV_QP } from '../../src/native/verbs-data-path.ts';
 import { randomFrom } from '../unit/layout/support.ts';
 import { expectedOf, fill } from './c-fill.ts';
 import { CHeaders, type CMember, type CStruct, memberPaths } from './c-headers.ts';
@@ -204,13 +205,22 @@ function testAgainstHeaders(release: string, includePath: string, expected: Diff
       expect(undeclared).toEqual(expected.undeclaredConstants);
     });
 
-    test('place what libibverbs.ts reaches for beside the structures', () => {
+    test('place what libibverbs.ts and verbs-data-path.ts reach for beside the structures', () => {
       const places = {
         'offsetof(struct ibv_device, node_type)': IBV_DEVICE.node_type,
         'offsetof(struct ibv_device, transport_type)': IBV_DEVICE.transport_type,
         'sizeof(struct ibv_context)': IBV_CONTEXT.size,
         'offsetof(struct ibv_context, num_comp_vectors)': IBV_CONTEXT.num_comp_vectors,
         'offsetof(struct ibv_context, abi_compat)': IBV_CONTEXT.abi_compat,
+        ...Object.fromEntries(
+          Object.entries(IBV_CONTEXT_OPS).map(([name, offset]) => [
+            `offsetof(struct ibv_context, ops.${name})`,
+            offset,
+          ]),
+        ),
+        'offsetof(struct ibv_qp, context)': IBV_QP.context,
+        'offsetof(struct ibv_qp, qp_num)': IBV_QP.qp_num,
+        'offsetof(struct ibv_comp_channel, fd)': IBV_COMP_CHANNEL.fd,
         ...Object.fromEntries(
           Object.entries(VERBS_CONTEXT_BELOW).map(([name, below]) => [
             `offsetof(struct verbs_context, context) - offsetof(struct verbs_context, ${name})`,
