@@ -69,5 +69,8 @@ export const CmOption = {
 /** Flags of rdma_getaddrinfo(3). */
 export const RaiFlag = { PASSIVE: 1, NUMERICHOST: 2, NOROUTE: 4, FAMILY: 8 } as const;
 
+/** The Q_Key of port space udp. */
+export const UDP_QKEY = 0x01234567;
+
 /** responder_resources and initiator_depth: the most that the device can. */
 export const CM_MAXIMUM = 0xff;

@@ -17,6 +17,7 @@ import type {
   QueuePairRequest,
   RouteValues,
 } from './backend.ts';
+import type { DataPath, DataPathRequest } from './data-path.ts';
 
 /** Where an id stands. */
 export type CmState =
@@ -355,6 +356,15 @@ export class CmId {
     const number = await this.backend.createQp({ ...request, datagram: this.isDatagram });
     this.#hasQueuePair = true;
     return number;
+  }
+
+  /** A queue pair that data can go over. */
+  async createDataPath(request: DataPathRequest): Promise<DataPath> {
+    this.#check('create_qp');
+    if (this.#hasQueuePair) throw wrongOrder('create_qp', 'the id has a queue pair');
+    const path = await this.backend.createDataPath({ ...request, datagram: this.isDatagram });
+    this.#hasQueuePair = true;
+    return path;
   }
 
   /** Ends in ESTABLISHED, CONNECT_RESPONSE (without a queue pair), REJECTED, UNREACHABLE or CONNECT_ERROR. */

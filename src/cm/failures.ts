@@ -132,10 +132,10 @@ function wordsOf(errno: number, place: Place): Words {
         next: 'run as root, or use a port from 1024 on; ls -l /dev/infiniband',
       };
     case ENOMEM:
-      if (step === 'create_qp') {
+      if (step === 'create_qp' || step === 'reg_mr') {
         return {
           code: 'MEMLOCK_LIMIT',
-          meaning: `a queue pair locks memory, and this process may lock ${lockedMemoryLimit(machine)} (ulimit -l)`,
+          meaning: `${step === 'reg_mr' ? 'registered memory is locked' : 'a queue pair locks memory'}, and this process may lock ${lockedMemoryLimit(machine)} (ulimit -l)`,
           next: 'raise the limit: ulimit -l unlimited; for a service LimitMEMLOCK=infinity; for users memlock in /etc/security/limits.conf. If it is high enough, the device is out of queue pairs: rdma resource',
         };
       }

@@ -2,7 +2,11 @@ import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { ADDRESS_HELP, endpointOf, PEER_ARGUMENT, PEER_OPTIONS, settingsOf } from './cm-options.ts';
 import { PRIVATE_DATA } from './cm-private-data.ts';
-import { defineCommand, flag, integerBetween } from './spec.ts';
+import { defineCommand, flag, integerBetween, positiveInteger, UsageError } from './spec.ts';
+
+/** rping's own size, and the most that is sent. */
+const DEFAULT_PING_BYTES = 64;
+const LARGEST_PING_BYTES = 1 << 20;
 
 export const HANDSHAKE_OPTIONS = {
   privateData: PRIVATE_DATA,
@@ -37,6 +41,13 @@ export const cmConnectCommand = defineCommand({
     ...HANDSHAKE_OPTIONS,
     retryCount: integerBetween('--retry-count <N>', 'retries of a request that is not acknowledged', 0, 7),
     hold: integerBetween('--hold <seconds>', 'keep the connection for so long', 0, 86_400),
+    ping: positiveInteger('--ping <N>', 'send N pings to and fro over the connection, as rping does'),
+    size: integerBetween(
+      '--size <bytes>',
+      `with --ping: bytes of each, ${DEFAULT_PING_BYTES} unless given, at most ${LARGEST_PING_BYTES}`,
+      1,
+      LARGEST_PING_BYTES,
+    ),
   },
   details: [
     'Resolves address and route, makes a queue pair (RC; UD with --ps udp), connects, keeps the connection for --hold seconds, disconnects, and shows each step with its duration. Everything is taken down, on failure and at Ctrl-C too. The values of the handshake are those of rping unless given.',
@@ -66,11 +77,16 @@ export const cmConnectCommand = defineCommand({
     route: null,
     qp: null,
     connection: null,
+    ping: null,
     events: [],
   }),
   async run({ args, options, context }) {
     const settings = await settingsOf(options);
     const peer = await endpointOf(args[0] ?? '');
+    if (options.size !== null && options.ping === null) throw new UsageError('--size goes with --ping');
+    if (options.ping !== null && (options.srq || options.qpNum !== null)) {
+      throw new UsageError('--ping makes a queue pair of its own: not with --srq or --qp-num');
+    }
     const { connect, RPING_REQUEST } = await import('../cm/connect.ts');
     const { thisEnvironment } = await import('../cm/session.ts');
     const request = {
@@ -83,6 +99,7 @@ export const cmConnectCommand = defineCommand({
       srq: options.srq,
       qpNum: options.qpNum,
       holdMs: (options.hold ?? 0) * 1000,
+      ping: options.ping === null ? null : { count: options.ping, size: options.size ?? DEFAULT_PING_BYTES },
     };
     const result = await connect(peer, request, settings, thisEnvironment(context.interruption()));
     return context.conclude(result, async () => {

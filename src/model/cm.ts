@@ -5,6 +5,7 @@ import { CmEventType, PortSpace } from '../abi/rdmacm-codes.ts';
 import { QpType } from '../abi/verbs-codes.ts';
 import { ibUverbsQpAttr } from '../abi/verbs-qp.ts';
 import type { EnumJson } from '../layout/enumeration.ts';
+import { CmEcho, CmPing } from './cm-exchange.ts';
 import { exact, Failure, nullable, ofEnumeration, ofLayout } from './parts.ts';
 import { SCHEMA_IDS } from './schema-ids.ts';
 
@@ -133,6 +134,7 @@ export const CmConnectResult = exact(
     route: nullable(CmRoute),
     qp: nullable(CmQueuePair),
     connection: nullable(CmConnection),
+    ping: nullable(CmPing),
     events: Type.Array(CmFurtherEvent, { description: 'What came while the connection was held' }),
   },
   { title: 'rdmatool cm connect' },
@@ -169,6 +171,7 @@ export const CmListenObject = exact(
     device: nullable(Type.String()),
     ib_port: nullable(Type.Integer()),
     connection: nullable(CmConnection),
+    echo: nullable(CmEcho),
   },
   { title: 'rdmatool cm listen: one object a line' },
 );

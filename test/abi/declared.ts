@@ -88,7 +88,10 @@ export function declaredConstants(): [string, bigint][] {
     ),
     ...named(sockaddr.AF, (key) => `AF_${key}`),
     ...named(rdmacmCodes.RaiFlag, (key) => `RAI_${key}`),
-    ...named({ RDMA_MAX_RESP_RES: rdmacmCodes.CM_MAXIMUM }, (key) => key),
+    ...named(
+      { RDMA_MAX_RESP_RES: rdmacmCodes.CM_MAXIMUM, RDMA_UDP_QKEY: rdmacmCodes.UDP_QKEY },
+      (key) => key,
+    ),
     ...Object.entries(rdmacmCodes.CmOption).flatMap(([key, { level, name }]): [string, bigint][] => [
       [`RDMA_OPTION_${key.slice(0, 2)}`, BigInt(level)],
       [`RDMA_OPTION_${key}`, BigInt(name)],

@@ -46,6 +46,9 @@ export function fakeBackend(): Fake {
       resolveAddr: call('resolve_addr', undefined),
       resolveRoute: call('resolve_route', undefined),
       createQp: call('create_qp', 7),
+      createDataPath: async () => {
+        throw new Error('not in this fake');
+      },
       connect: call('connect', undefined),
       accept: call('accept', undefined),
       reject: call('reject', undefined),
