@@ -29,6 +29,7 @@ export const cmListenCommand = defineCommand({
       0,
       86_400,
     ),
+    echo: flag('--echo', 'send back what comes: pings as rping -s does, datagrams as udaddy'),
     count: positiveInteger('--count <N>', 'end after N connections have ended, or requests been rejected'),
     backlog: integerBetween(
       '--backlog <N>',
@@ -65,6 +66,9 @@ export const cmListenCommand = defineCommand({
       throw new UsageError(`--reason <N>: the library can send ${REASONS.join(' and ')} only`);
     }
     if (options.reason !== null && !options.reject) throw new UsageError('--reason goes with --reject');
+    if (options.echo && (options.reject || options.srq || options.qpNum !== null)) {
+      throw new UsageError('--echo makes queue pairs of its own: not with --reject, --srq or --qp-num');
+    }
     const { listen } = await import('../cm/listen.ts');
     const { thisEnvironment } = await import('../cm/session.ts');
     const { cmListenLine } = await import('../views/cm-listen.ts');
@@ -82,6 +86,7 @@ export const cmListenCommand = defineCommand({
         srq: options.srq,
         qpNum: options.qpNum,
         holdMs: options.hold === null ? null : options.hold * 1000,
+        echo: options.echo,
       },
       settings,
       thisEnvironment(context.interruption()),

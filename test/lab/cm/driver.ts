@@ -42,6 +42,7 @@ const serverRequest: ListenRequest = {
   srq: false,
   qpNum: null,
   holdMs: null,
+  echo: false,
 };
 
 const environment = thisEnvironment(null);
