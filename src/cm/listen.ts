@@ -108,6 +108,8 @@ class Server {
   #done = 0;
   #accepted = 0;
   readonly #session: Session;
+  /** Aborts when `count` is reached. */
+  readonly #finished = new AbortController();
 
   constructor(
     private readonly channel: CmChannel,
@@ -136,11 +138,18 @@ class Server {
       ib_port,
     });
     while (count === null || this.#done < count) {
-      const event = await this.channel.nextEvent(null, {
-        timeoutMs: this.settings.timeoutMs,
-        signal,
-        what: `listening on ${local === null ? 'all addresses' : `${local.addr} port ${local.port}`}`,
-      });
+      let event: CmEvent;
+      try {
+        event = await this.channel.nextEvent(null, {
+          timeoutMs: this.settings.timeoutMs,
+          signal: signal === null ? this.#finished.signal : AbortSignal.any([signal, this.#finished.signal]),
+          what: `listening on ${local === null ? 'all addresses' : `${local.addr} port ${local.port}`}`,
+        });
+      } catch (error) {
+        // The last service has ended without an event.
+        if (this.#finished.signal.aborted && !signal?.aborted) return;
+        throw error;
+      }
       if (event.name === 'CONNECT_REQUEST') await this.#answer(event);
       else await this.#observe(event, session);
     }
@@ -325,6 +334,7 @@ class Server {
       throw callFailed(error, this.#place(served, 'destroy_id'));
     }
     if (counts) this.#done++;
+    if (this.request.count !== null && this.#done >= this.request.count) this.#finished.abort();
   }
 
   #occurrence(event: CmEvent, served: Served | null): CmOccurrence {

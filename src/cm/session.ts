@@ -431,10 +431,18 @@ export class Session {
 
   /** resolve_addr and resolve_route, after bind_addr where the settings have an address for it. */
   async resolve(endpoint: Endpoint): Promise<void> {
-    const { bind, port } = this.settings;
     const timeoutMs = this.settings.timeoutMs ?? STEP_TIMEOUT_MS;
-    this.#peer = await this.#resolved(endpoint, port, null);
-    const peer = this.#peer;
+    await this.resolveAddress(await this.#resolved(endpoint, this.settings.port, null));
+    await this.stepUntil('resolve_route', ['ROUTE_RESOLVED'], timeoutMs + GRACE_MS, () =>
+      this.id.resolveRoute(timeoutMs),
+    );
+  }
+
+  /** resolve_addr, after bind_addr where the settings have an address for it. */
+  async resolveAddress(peer: SocketAddress): Promise<void> {
+    const { bind } = this.settings;
+    const timeoutMs = this.settings.timeoutMs ?? STEP_TIMEOUT_MS;
+    this.#peer = peer;
     if (bind !== null) {
       const source = await this.#resolved(bind, 0, peer);
       this.#local = source;
@@ -442,9 +450,6 @@ export class Session {
     }
     await this.stepUntil('resolve_addr', ['ADDR_RESOLVED'], timeoutMs + GRACE_MS, () =>
       this.id.resolveAddr(null, peer, timeoutMs),
-    );
-    await this.stepUntil('resolve_route', ['ROUTE_RESOLVED'], timeoutMs + GRACE_MS, () =>
-      this.id.resolveRoute(timeoutMs),
     );
   }
 

@@ -8,6 +8,7 @@ import {
   CmListenObject,
   CmResolveResult,
 } from './cm.ts';
+import { CmJoinResult } from './cm-join.ts';
 import { LabStatusResult } from './lab-status.ts';
 import { ListResult } from './list.ts';
 import {
@@ -39,5 +40,6 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'cm-connect': CmConnectResult as object as JsonSchema,
   'cm-listen': CmListenObject as object as JsonSchema,
   'cm-init-qp-attr': CmInitQpAttrResult as object as JsonSchema,
+  'cm-join': CmJoinResult as object as JsonSchema,
   'cm-getaddrinfo': CmGetaddrinfoResult as object as JsonSchema,
 };
