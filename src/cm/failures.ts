@@ -26,6 +26,9 @@ const {
   EPERM,
 } = constants.errno;
 
+/** The kernel's own, which rdma_join_multicast lets out. */
+const ENOTSUPP = 524;
+
 /** Where a call was made, as far as it is known. */
 export interface Place {
   readonly step: string;
@@ -140,6 +143,13 @@ function wordsOf(errno: number, place: Place): Words {
         };
       }
       break;
+    case ENOTSUPP:
+      if (step !== 'join_multicast') break;
+      return {
+        code: 'CM_CALL_FAILED',
+        meaning: 'the kernel does not join this group on such a port',
+        next: 'on RoCE v1 and in older kernels groups of IPv6 are not to be had on every port: use an IPv4 group (239.0.0.0/8)',
+      };
     case EMFILE:
       return { code: 'CM_CALL_FAILED', meaning: '', next: 'raise the limit: ulimit -n' };
     case EAFNOSUPPORT:

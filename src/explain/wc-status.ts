@@ -26,8 +26,9 @@ const STATUSES: Readonly<Record<WcStatusName, Words>> = {
   },
   LOC_QP_OP_ERR: {
     meaning: 'the device found the request inconsistent with its queue pair',
-    cause: 'a kind of request that the queue pair does not do, or a fault inside the device',
-    next: 'read the messages of the driver (dmesg)',
+    cause:
+      'a message longer than the posted buffer (soft-RoCE says it so), a kind of request that the queue pair does not do, or a fault inside the device',
+    next: 'give both sides the same size and the same protocol; read the messages of the driver (dmesg)',
   },
   LOC_EEC_OP_ERR: {
     meaning: 'the end-to-end context (reliable datagrams) is inconsistent',
