@@ -30,11 +30,12 @@ export class PingText {
    * @param terminated with the NUL, without which a server of rping copies beyond the end
    */
   write(index: number, into: Uint8Array, terminated: boolean): void {
-    const head = Buffer.from(`rdma-ping-${index}: `).subarray(0, this.size);
-    // Too short for its number: a letter tells it from its neighbours.
+    const head = Buffer.from(`rdma-ping-${index}: `);
     const start = index % COUNT;
-    into.set(this.#letters.subarray(start, start + this.size));
-    if (head.length < this.size) into.set(head);
+    // Without room for its number, letters alone tell it from its neighbours.
+    const body = head.length < this.size ? head.length : 0;
+    into.set(this.#letters.subarray(start, start + this.size - body), body);
+    if (body > 0) into.set(head);
     if (terminated) into[this.size - 1] = 0;
   }
 }

@@ -52,6 +52,7 @@ export const cmConnectCommand = defineCommand({
   details: [
     'Resolves address and route, makes a queue pair (RC; UD with --ps udp), connects, keeps the connection for --hold seconds, disconnects, and shows each step with its duration. Everything is taken down, on failure and at Ctrl-C too. The values of the handshake are those of rping unless given.',
     'A rejection is shown with its reason by name and number, what it means and what to do next, and the private data of the peer. Over InfiniBand and RoCE the receiver of private data is told the room of the message, not the length that was sent: the rest is zeros.',
+    'With --ping N data goes over the connection, in the protocol of rping: the peer (rping -s, or rdmatool cm listen --echo) reads each ping of --size bytes by RDMA read, and writes it back by RDMA write. What comes back is compared with what was sent. Shown are the pings sent, received and verified, the round trip (minimum, median, p99, maximum), the bandwidth, and the completion that failed, if one did. --timeout is the time for each half of a ping. rping -s serves pings up to its own -S only. With --ps udp the pings are datagrams that the peer sends back: rdmatool cm listen --ps udp --echo, or udaddy with the same count (-C) and size (-S), which answers when it has got all, and with bytes of its own.',
     'With --qp-num the handshake happens without a queue pair; --timeout then is worth raising where the peer makes one first.',
     ADDRESS_HELP,
   ],
@@ -62,6 +63,11 @@ export const cmConnectCommand = defineCommand({
       does: 'a whole connection in the lab',
     },
     {
+      command:
+        "rdmatool lab run roce -- sh -c 'rping -s -a 10.9.1.1 & sleep 1; rdmatool cm connect 10.9.1.1 --bind 10.9.0.1 --ping 10'",
+      does: 'ten pings to a server of rping',
+    },
+    {
       command: 'rdmatool lab run roce -- rdmatool cm connect 10.9.1.1 --bind 10.9.0.1',
       does: 'nobody listens: rejected, reason 8',
     },
@@ -70,7 +76,14 @@ export const cmConnectCommand = defineCommand({
       does: 'hold a connection for ten seconds, and tell all of it as JSON',
     },
   ],
-  seeAlso: ['rdmatool-cm-listen(1)', 'rdma_connect(3)', 'rping(1)', 'ucmatose(1)'],
+  seeAlso: [
+    'rdmatool-cm-listen(1)',
+    'rdma_connect(3)',
+    'rping(1)',
+    'udaddy(1)',
+    'ucmatose(1)',
+    'rdmatool-cm-join(1)',
+  ],
   failed: (error) => ({
     schema: SCHEMA_IDS.cmConnect,
     ...emptyOutcome('tcp', error),
