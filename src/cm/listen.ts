@@ -4,7 +4,7 @@ import type { SocketAddress } from '../abi/sockaddr.ts';
 import { TransportType } from '../abi/verbs-codes.ts';
 import { type CmOccurrence, cmEventFailure, explainCmEvent, statusName } from '../explain/cm-events.ts';
 import { Failure, type FailureJson } from '../explain/failure.ts';
-import type { CmListenObject } from '../model/cm.ts';
+import type { CmAddress, CmListenObject } from '../model/cm.ts';
 import { emptyListenObject } from '../model/cm-empty.ts';
 import { ClosedHandleError } from '../native/errors.ts';
 import { type Endpoint, endpointText } from './address.ts';
@@ -108,8 +108,8 @@ class Server {
   #done = 0;
   #accepted = 0;
   readonly #session: Session;
-  /** Aborts when `count` is reached. */
-  readonly #finished = new AbortController();
+  /** Aborts when a service ends: no event tells of that. */
+  #serviceEnded = new AbortController();
 
   constructor(
     private readonly channel: CmChannel,
@@ -122,7 +122,6 @@ class Server {
   }
 
   async serve(): Promise<void> {
-    const { signal } = this.environment;
     const { count, address, backlog } = this.request;
     const session = this.#session;
     await session.createId();
@@ -138,20 +137,29 @@ class Server {
       ib_port,
     });
     while (count === null || this.#done < count) {
-      let event: CmEvent;
-      try {
-        event = await this.channel.nextEvent(null, {
-          timeoutMs: this.settings.timeoutMs,
-          signal: signal === null ? this.#finished.signal : AbortSignal.any([signal, this.#finished.signal]),
-          what: `listening on ${local === null ? 'all addresses' : `${local.addr} port ${local.port}`}`,
-        });
-      } catch (error) {
-        // The last service has ended without an event.
-        if (this.#finished.signal.aborted && !signal?.aborted) return;
-        throw error;
-      }
+      const event = await this.#nextEvent(local);
+      if (event === null) continue;
       if (event.name === 'CONNECT_REQUEST') await this.#answer(event);
       else await this.#observe(event, session);
+    }
+  }
+
+  /** null: a service has ended by itself. */
+  async #nextEvent(local: CmAddress | null): Promise<CmEvent | null> {
+    const { signal } = this.environment;
+    const ended = new AbortController();
+    this.#serviceEnded = ended;
+    // While something is sent back it is not true that nothing comes.
+    const isServing = [...this.#served.values()].some(({ echo }) => echo !== null);
+    try {
+      return await this.channel.nextEvent(null, {
+        timeoutMs: isServing ? null : this.settings.timeoutMs,
+        signal: signal === null ? ended.signal : AbortSignal.any([signal, ended.signal]),
+        what: `listening on ${local === null ? 'all addresses' : `${local.addr} port ${local.port}`}`,
+      });
+    } catch (error) {
+      if (ended.signal.aborted && !signal?.aborted) return null;
+      throw error;
     }
   }
 
@@ -334,7 +342,7 @@ class Server {
       throw callFailed(error, this.#place(served, 'destroy_id'));
     }
     if (counts) this.#done++;
-    if (this.request.count !== null && this.#done >= this.request.count) this.#finished.abort();
+    if (served.echo !== null) this.#serviceEnded.abort();
   }
 
   #occurrence(event: CmEvent, served: Served | null): CmOccurrence {

@@ -150,10 +150,14 @@ export class RpingClient implements Pinger {
     );
     const timeoutMs = this.session.settings.timeoutMs ?? CONNECT_TIMEOUT_MS;
     const until = performance.now() + timeoutMs;
+    let acknowledged = false;
     for (;;) {
       const completion = await this.#traffic.next(until - performance.now(), this.session.at(what));
-      if (completion === null) throw noAnswer(this.session.at(what), timeoutMs);
-      if (!isReceive(completion)) continue;
+      if (completion === null) throw noAnswer(this.session.at(what), timeoutMs, acknowledged);
+      if (!isReceive(completion)) {
+        acknowledged ||= Number(completion.wr_id) === SEND_ID + descriptor;
+        continue;
+      }
       if (completion.byte_len !== rpingMessage.size) throw notRping(what, completion.byte_len);
       this.#postReceive(Number(completion.wr_id));
       return;
@@ -182,12 +186,19 @@ function wrongByte(what: string, sent: Uint8Array, came: Uint8Array): Failure {
   );
 }
 
-const noAnswer = (what: string, timeoutMs: number): Failure =>
-  new Failure(
-    'TIMED_OUT',
-    `${what}: no answer within ${timeoutMs} ms`,
-    'the peer is connected, and silent: it may be stopped, or wait for another protocol; it must be rping -s or rdmatool cm listen --echo; raise --timeout for a slow one',
-  );
+/** @param acknowledged whether the peer's device has the message: then it is its program that is silent */
+const noAnswer = (what: string, timeoutMs: number, acknowledged: boolean): Failure =>
+  acknowledged
+    ? new Failure(
+        'TIMED_OUT',
+        `${what}: no answer within ${timeoutMs} ms, though the peer has acknowledged the message`,
+        'its device is there, and its program silent: it may be stopped, or wait for another protocol; it must be rping -s or rdmatool cm listen --echo; raise --timeout for a slow one',
+      )
+    : new Failure(
+        'TIMED_OUT',
+        `${what}: no answer within ${timeoutMs} ms, and not even an acknowledgement`,
+        'the link or the peer is down, or its address has moved: look at ip link and rdmatool list on both sides, and ping the peer; raise --timeout for a slow or lossy path',
+      );
 
 /** What a peer sent that does not speak the protocol. */
 export const notRping = (what: string, length: number): Failure =>
