@@ -15,8 +15,12 @@ const PORT = '7200';
 const REPAIR = `
   tc qdisc del dev veth0 root 2>/dev/null
   ip link set veth0 up; ip link set veth1 up
-  ip addr show dev veth1 | grep -q ' ${RIGHT}/' || ip addr add ${RIGHT}/24 dev veth1
-  true`;
+  ip addr show dev veth1 | grep -qF ' ${RIGHT}/' || ip addr add ${RIGHT}/32 dev veth1
+  # A link that goes down takes its routes and neighbours along.
+  ip route replace ${RIGHT} dev veth0 src ${LEFT} table 100
+  ip route replace ${LEFT} dev veth1 src ${RIGHT} table 101
+  ip neigh replace ${RIGHT} lladdr $(cat /sys/class/net/veth1/address) dev veth0 nud permanent
+  ip neigh replace ${LEFT} lladdr $(cat /sys/class/net/veth0/address) dev veth1 nud permanent`;
 
 interface Pinging {
   readonly server: Running;
@@ -93,7 +97,7 @@ describe('pings', () => {
   it('to an address that has moved away', async () => {
     const pinging = await ours();
     const { outcome, document } = await outcomeAfter(pinging, () =>
-      script(`ip addr del ${RIGHT}/24 dev veth1`),
+      script(`ip addr del ${RIGHT}/32 dev veth1`),
     );
     expect(document.error?.code).toMatch(/^(UNREACHABLE|TIMED_OUT|COMPLETION_FAILED)$/);
     expect([1, 75]).toContain(outcome.status);
