@@ -108,6 +108,8 @@ class Server {
   #done = 0;
   #accepted = 0;
   readonly #session: Session;
+  /** What a service threw that is no failure of its connection: the output, or a mistake of ours. */
+  #broken: { readonly error: unknown } | null = null;
   /** Aborts when a service ends: no event tells of that. */
   #serviceEnded = new AbortController();
 
@@ -138,6 +140,7 @@ class Server {
     });
     while (count === null || this.#done < count) {
       const event = await this.#nextEvent(local);
+      if (this.#broken !== null) throw this.#broken.error;
       if (event === null) continue;
       if (event.name === 'CONNECT_REQUEST') await this.#answer(event);
       else await this.#observe(event, session);
@@ -229,7 +232,13 @@ class Server {
       qp_num: request.qpNum ?? 0,
     };
     await this.#session.bounded('accept', () => id.accept(values, request.privateData));
-    if (echo !== null) served.echo = { service: echo, ended: this.#serve(served, echo) };
+    if (echo !== null) {
+      const ended = this.#serve(served, echo).catch((error: unknown) => {
+        this.#broken ??= { error };
+        this.#serviceEnded.abort();
+      });
+      served.echo = { service: echo, ended };
+    }
     // A datagram service is answered with this; there is no connection that could end.
     else if (id.isDatagram) await this.#release(served, true);
   }
@@ -370,6 +379,8 @@ class Server {
 
   async #say(event: CmEvent, served: Served | null, action: CmListenObject['action']): Promise<void> {
     const occurrence = this.#occurrence(event, served);
+    // Told once: not again with what follows the end.
+    const ends = action !== null && served !== null && !this.#ended.has(served);
     const carries = event.name === 'CONNECT_REQUEST' || event.privateData.some((byte) => byte !== 0);
     await this.tell({
       ...this.#object(served),
@@ -380,7 +391,7 @@ class Server {
       meaning: explainCmEvent(occurrence).meaning,
       action,
       connection: carries ? connectionJson(event, served?.transport ?? null) : null,
-      echo: action === null ? null : (served?.echo?.service.result() ?? null),
+      echo: ends ? (served?.echo?.service.result() ?? null) : null,
     });
   }
 }

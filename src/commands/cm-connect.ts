@@ -2,11 +2,13 @@ import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { ADDRESS_HELP, endpointOf, PEER_ARGUMENT, PEER_OPTIONS, settingsOf } from './cm-options.ts';
 import { PRIVATE_DATA } from './cm-private-data.ts';
-import { defineCommand, flag, integerBetween, positiveInteger, UsageError } from './spec.ts';
+import { defineCommand, flag, integerBetween, UsageError } from './spec.ts';
 
 /** rping's own size, and the most that is sent. */
 const DEFAULT_PING_BYTES = 64;
 const LARGEST_PING_BYTES = 1 << 20;
+/** The time of each is kept. */
+const MOST_PINGS = 10_000_000;
 
 export const HANDSHAKE_OPTIONS = {
   privateData: PRIVATE_DATA,
@@ -41,7 +43,12 @@ export const cmConnectCommand = defineCommand({
     ...HANDSHAKE_OPTIONS,
     retryCount: integerBetween('--retry-count <N>', 'retries of a request that is not acknowledged', 0, 7),
     hold: integerBetween('--hold <seconds>', 'keep the connection for so long', 0, 86_400),
-    ping: positiveInteger('--ping <N>', 'send N pings to and fro over the connection, as rping does'),
+    ping: integerBetween(
+      '--ping <N>',
+      'send N pings to and fro over the connection, as rping does',
+      1,
+      MOST_PINGS,
+    ),
     size: integerBetween(
       '--size <bytes>',
       `with --ping: bytes of each, ${DEFAULT_PING_BYTES} unless given, at most ${LARGEST_PING_BYTES}`,

@@ -54,10 +54,10 @@ export function pingBlocks(ping: CmPing | null): Block[] {
   return [{ type: 'gap' }, { type: 'heading', text: 'data' }, { type: 'pairs', indent: 2, rows }];
 }
 
-/** `12 pings of 768 bytes sent back`. */
+/** `12 pings sent back, 768 bytes`. */
 export function echoText(echo: CmEcho | null): string {
   if (echo === null) return '';
-  const what = echo.protocol === 'rping' ? 'pings' : 'datagrams';
+  const what = `${echo.protocol === 'rping' ? 'ping' : 'datagram'}${echo.served === 1 ? '' : 's'}`;
   const completion = echo.completion === null ? '' : `, completion ${completionText(echo.completion)}`;
-  return `${echo.served} ${what} of ${echo.bytes} bytes sent back${completion}`;
+  return `${echo.served} ${what} sent back, ${echo.bytes} bytes${completion}`;
 }
