@@ -25,10 +25,10 @@ const STATUSES: Readonly<Record<WcStatusName, Words>> = {
     next: 'give both sides the same size (--size), and for datagrams no more than the active MTU (rdmatool query-device)',
   },
   LOC_QP_OP_ERR: {
-    meaning: 'the device found the request inconsistent with its queue pair',
+    meaning: 'the device could not do the request on its queue pair',
     cause:
-      'a message longer than the posted buffer (soft-RoCE says it so), a kind of request that the queue pair does not do, or a fault inside the device',
-    next: 'give both sides the same size and the same protocol; read the messages of the driver (dmesg)',
+      'a kind of request that the queue pair does not do, or a fault inside the device; soft-RoCE says it too where it cannot send (the link is down, the route or the address gone), and where a message is longer than the posted buffer',
+    next: 'look at the link and the route (ip link, ip route get ADDR); give both sides the same size and protocol; read the messages of the driver (dmesg)',
   },
   LOC_EEC_OP_ERR: {
     meaning: 'the end-to-end context (reliable datagrams) is inconsistent',
@@ -82,7 +82,7 @@ const STATUSES: Readonly<Record<WcStatusName, Words>> = {
     meaning: 'the peer acknowledged none of the repeated packets',
     cause:
       'the peer or the link is down, the network loses packets, its address has moved, UDP 4791 is filtered (RoCE v2), or the paths differ in MTU or VLAN',
-    next: 'ping the peer, look at the state of both ports (rdmatool list) and at switches and firewalls; --ack-timeout and --retry-count make it wait longer',
+    next: 'ping the peer, look at the state of both ports (rdmatool list, ip link) and at switches and firewalls; --ack-timeout and --retry-count make it wait longer',
   },
   RNR_RETRY_EXC_ERR: {
     meaning: 'the peer had no receive buffer for the message, time and again',
