@@ -1,5 +1,6 @@
 /** Enumerations of <rdma/rdma_cma.h> and of the connection manager's messages. */
 import { type EnumJson, enumeration } from '../layout/enumeration.ts';
+import { flagSet } from '../layout/flags.ts';
 
 /** enum rdma_cm_event_type; 16 to 19 since rdma-core 60. */
 export const CmEventType = enumeration('rdma_cm_event_type', 'RDMA_CM_EVENT_', {
@@ -42,6 +43,20 @@ export const PortSpace = enumeration('rdma_port_space', 'RDMA_PS_', {
 
 export type PortSpaceName = NonNullable<ReturnType<typeof PortSpace.nameOf>>;
 
+/** What membership of a multicast group is asked for. */
+export const JoinMulticastFlag = enumeration('rdma_cm_mc_join_flags', 'RDMA_MC_JOIN_FLAG_', {
+  FULLMEMBER: 0,
+  SENDONLY_FULLMEMBER: 1,
+  RESERVED: 2,
+});
+
+/** Which members of a rdma_cm_join_mc_attr_ex hold. */
+export const JoinMulticastAttr = flagSet('rdma_cm_join_mc_attr_mask', 'RDMA_CM_JOIN_MC_ATTR_', {
+  ADDRESS: 0,
+  JOIN_FLAGS: 1,
+  RESERVED: 2,
+});
+
 /** Levels and names of rdma_set_option(3). */
 export const CmOption = {
   ID_TOS: { level: 0, name: 0 },
@@ -53,6 +68,9 @@ export const CmOption = {
 
 /** Flags of rdma_getaddrinfo(3). */
 export const RaiFlag = { PASSIVE: 1, NUMERICHOST: 2, NOROUTE: 4, FAMILY: 8 } as const;
+
+/** The Q_Key of port space udp. */
+export const UDP_QKEY = 0x01234567;
 
 /** responder_resources and initiator_depth: the most that the device can. */
 export const CM_MAXIMUM = 0xff;

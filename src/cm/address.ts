@@ -119,6 +119,25 @@ function scopeIdOf(scope: string, address: string, machine: Machine): number {
   );
 }
 
+/**
+ * The socket address of a multicast group. Throws Failure: UNKNOWN_HOST, TIMED_OUT, USAGE for what is no group.
+ */
+export async function resolveMulticast(
+  endpoint: Endpoint,
+  machine: Machine,
+  timeoutMs: number,
+): Promise<SocketAddress> {
+  const group = await resolveEndpoint({ ...endpoint, port: 0 }, 0, machine, timeoutMs);
+  const first = Number.parseInt(group.address, group.family === 'ipv4' ? 10 : 16);
+  const isGroup = group.family === 'ipv4' ? first >= 224 && first <= 239 : first >> 8 === 0xff;
+  if (isGroup) return group;
+  throw new Failure(
+    'USAGE',
+    `${group.address} is not a multicast address`,
+    'groups are 224.0.0.0 to 239.255.255.255, and ff00:: on',
+  );
+}
+
 /** `10.9.0.1:7174`, `[fd00::1]:7174`. */
 export function endpointText({ address, port, scopeId, family }: SocketAddress): string {
   const scoped = scopeId === 0 ? address : `${address}%${scopeId}`;

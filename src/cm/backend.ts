@@ -7,6 +7,7 @@ import type { PortSpaceName } from '../abi/rdmacm-codes.ts';
 import type { SocketAddress } from '../abi/sockaddr.ts';
 import type { ibUverbsAhAttr, ibUverbsQpAttr } from '../abi/verbs-qp.ts';
 import type { Decoded } from '../layout/codec.ts';
+import type { DataPath, DataPathRequest } from './data-path.ts';
 
 export interface Backend {
   openChannel(): Promise<BackendChannel>;
@@ -83,6 +84,8 @@ export interface BackendId {
   resolveRoute(timeoutMs: number): Promise<void>;
   /** Makes a queue pair with completion queues of its own; resolves with its number. */
   createQp(request: QueuePairRequest): Promise<number>;
+  /** As createQp, for data: its completion queue has room for all that may be under way. */
+  createDataPath(request: DataPathRequest & { readonly datagram: boolean }): Promise<DataPath>;
   connect(values: ConnectionValues, privateData: Uint8Array): Promise<void>;
   accept(values: ConnectionValues, privateData: Uint8Array): Promise<void>;
   reject(reason: number, privateData: Uint8Array): Promise<void>;
@@ -93,5 +96,13 @@ export interface BackendId {
   /** @param state enum ibv_qp_state */
   initQpAttr(state: number): Promise<Decoded<typeof ibUverbsQpAttr>>;
   notify(event: number): Promise<void>;
+  /**
+   * Starts to join a group; it ends in MULTICAST_JOIN, whose `ud` has the group's address, Q_Key and queue pair
+   * number, or in MULTICAST_ERROR. The id is bound to a device; a queue pair that it has by then receives what is
+   * sent to the group, unless `sendOnly`.
+   */
+  joinMulticast(group: SocketAddress, sendOnly: boolean): Promise<void>;
+  /** Leaves a group that was joined by the same address. Groups that are left over are left by destroy. */
+  leaveMulticast(group: SocketAddress): Promise<void>;
   destroy(): Promise<void>;
 }

@@ -17,6 +17,7 @@ import type {
   QueuePairRequest,
   RouteValues,
 } from './backend.ts';
+import type { DataPath, DataPathRequest } from './data-path.ts';
 
 /** Where an id stands. */
 export type CmState =
@@ -61,6 +62,9 @@ const ALLOWED = {
     'accepting',
   ],
   notify: ['accepting', 'connected', 'answered'],
+  join_multicast: ['bound', 'address resolved', 'route resolved'],
+  // Leaving is possible for as long as there is an id: the library looks for the group itself.
+  leave_multicast: ['bound', 'address resolved', 'route resolved', 'failed', 'device removed'],
   set_option: [
     'created',
     'bound',
@@ -354,6 +358,15 @@ export class CmId {
     return number;
   }
 
+  /** A queue pair that data can go over. */
+  async createDataPath(request: DataPathRequest): Promise<DataPath> {
+    this.#check('create_qp');
+    if (this.#hasQueuePair) throw wrongOrder('create_qp', 'the id has a queue pair');
+    const path = await this.backend.createDataPath({ ...request, datagram: this.isDatagram });
+    this.#hasQueuePair = true;
+    return path;
+  }
+
   /** Ends in ESTABLISHED, CONNECT_RESPONSE (without a queue pair), REJECTED, UNREACHABLE or CONNECT_ERROR. */
   connect(values: ConnectionValues, privateData: Uint8Array): Promise<void> {
     return this.#move('connect', 'connecting', () => this.backend.connect(values, privateData));
@@ -395,6 +408,15 @@ export class CmId {
 
   notify(event: number): Promise<void> {
     return this.#move('notify', null, () => this.backend.notify(event));
+  }
+
+  /** Ends in MULTICAST_JOIN or MULTICAST_ERROR. */
+  joinMulticast(group: SocketAddress, sendOnly: boolean): Promise<void> {
+    return this.#move('join_multicast', null, () => this.backend.joinMulticast(group, sendOnly));
+  }
+
+  leaveMulticast(group: SocketAddress): Promise<void> {
+    return this.#move('leave_multicast', null, () => this.backend.leaveMulticast(group));
   }
 
   /** Frees the id and what it has. May be called any number of times. */

@@ -12,10 +12,13 @@ import type {
   CmQueuePair,
   CmRoute,
 } from '../model/cm.ts';
+import type { CmPing } from '../model/cm-exchange.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import type { Endpoint } from './address.ts';
 import type { ConnectionValues } from './backend.ts';
 import type { CmEvent } from './channel.ts';
+import { DatagramClient } from './datagram-ping.ts';
+import { type Pinger, type PingRequest, RpingClient } from './ping.ts';
 import { checkPrivateData, privateDataJson } from './private-data.ts';
 import { type CmEnvironment, type CmSettings, CONNECT_TIMEOUT_MS, conduct, type Session } from './session.ts';
 
@@ -31,6 +34,8 @@ export interface ConnectRequest {
   readonly qpNum: number | null;
   /** How long the connection stays, milliseconds. */
   readonly holdMs: number;
+  /** Data to send to and fro; null sends none. */
+  readonly ping: PingRequest | null;
 }
 
 /** What rping asks for. */
@@ -44,6 +49,7 @@ export const RPING_REQUEST: ConnectRequest = {
   srq: false,
   qpNum: null,
   holdMs: 0,
+  ping: null,
 };
 
 export const connectionValues = (request: ConnectRequest): ConnectionValues => ({
@@ -83,24 +89,39 @@ export async function connect(
   let route: CmRoute | null = null;
   let qp: CmQueuePair | null = null;
   let connection: CmConnection | null = null;
+  let pinger: Pinger | null = null;
   const events: CmFurtherEvent[] = [];
+  const pinged = (): CmPing | null => pinger?.result() ?? null;
   const outcome = await conduct(settings, environment, async (session) => {
     await session.createId();
     await session.resolve(peer);
     route = session.route();
     checkPrivateData(request.privateData, 'connect', settings.portSpace, session.peerFamily);
-    qp = await queuePair(session, request);
-    connection = await handshake(session, request, (answer) => {
+    pinger = await pingerFor(session, request);
+    qp = await queuePair(session, request, pinger);
+    const established = await handshake(session, request, (answer) => {
       connection = connectionJson(answer, session.transport);
     });
+    await pinger?.run(established);
     await hold(session, request.holdMs, events);
     if (!session.id.isDatagram) await disconnect(session);
   });
-  return { schema: SCHEMA_IDS.cmConnect, ...outcome, route, qp, connection, events };
+  return { schema: SCHEMA_IDS.cmConnect, ...outcome, route, qp, connection, ping: pinged(), events };
 }
 
-async function queuePair(session: Session, request: ConnectRequest): Promise<CmQueuePair> {
+/** What pings over this connection, with its queue pair, where that was asked for. */
+async function pingerFor(session: Session, { ping }: ConnectRequest): Promise<Pinger | null> {
+  if (ping === null) return null;
+  return session.id.isDatagram ? DatagramClient.prepare(session, ping) : RpingClient.prepare(session, ping);
+}
+
+async function queuePair(
+  session: Session,
+  request: ConnectRequest,
+  pinger: Pinger | null,
+): Promise<CmQueuePair> {
   const type = session.id.isDatagram ? 'UD' : 'RC';
+  if (pinger !== null) return { qp_num: pinger.queuePair, type, srq: false, real: true };
   if (request.qpNum !== null) return { qp_num: request.qpNum, type, srq: request.srq, real: false };
   const number = await session.step('create_qp', () =>
     session.id.createQp({ sharedReceiveQueue: request.srq }),
@@ -113,7 +134,7 @@ async function handshake(
   session: Session,
   request: ConnectRequest,
   answered: (event: CmEvent) => void,
-): Promise<CmConnection> {
+): Promise<CmEvent> {
   const timeoutMs = session.settings.timeoutMs ?? CONNECT_TIMEOUT_MS;
   const expected =
     request.qpNum === null || session.id.isDatagram
@@ -127,7 +148,7 @@ async function handshake(
     answered,
   );
   if (event.name === 'CONNECT_RESPONSE') await session.step('establish', () => session.id.establish());
-  return connectionJson(event, session.transport);
+  return event;
 }
 
 /** Keeps the connection until the time is over or the peer ends it. Throws Failure INTERRUPTED, DEVICE_REMOVED. */

@@ -26,6 +26,9 @@ const {
   EPERM,
 } = constants.errno;
 
+/** The kernel's own, which rdma_join_multicast lets out. */
+const ENOTSUPP = 524;
+
 /** Where a call was made, as far as it is known. */
 export interface Place {
   readonly step: string;
@@ -132,14 +135,21 @@ function wordsOf(errno: number, place: Place): Words {
         next: 'run as root, or use a port from 1024 on; ls -l /dev/infiniband',
       };
     case ENOMEM:
-      if (step === 'create_qp') {
+      if (step === 'create_qp' || step === 'reg_mr') {
         return {
           code: 'MEMLOCK_LIMIT',
-          meaning: `a queue pair locks memory, and this process may lock ${lockedMemoryLimit(machine)} (ulimit -l)`,
+          meaning: `${step === 'reg_mr' ? 'registered memory is locked' : 'a queue pair locks memory'}, and this process may lock ${lockedMemoryLimit(machine)} (ulimit -l)`,
           next: 'raise the limit: ulimit -l unlimited; for a service LimitMEMLOCK=infinity; for users memlock in /etc/security/limits.conf. If it is high enough, the device is out of queue pairs: rdma resource',
         };
       }
       break;
+    case ENOTSUPP:
+      if (step !== 'join_multicast') break;
+      return {
+        code: 'CM_CALL_FAILED',
+        meaning: 'the kernel does not join this group on such a port',
+        next: 'on RoCE v1 and in older kernels groups of IPv6 are not to be had on every port: use an IPv4 group (239.0.0.0/8)',
+      };
     case EMFILE:
       return { code: 'CM_CALL_FAILED', meaning: '', next: 'raise the limit: ulimit -n' };
     case EAFNOSUPPORT:

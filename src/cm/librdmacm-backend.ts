@@ -92,6 +92,14 @@ function idOf(handle: CmIdHandle, key: string, forget: () => void): BackendId {
       });
       return handle.queuePairNumber() ?? 0;
     },
+    createDataPath: ({ datagram, sends, receives }) =>
+      handle.createDataPath(
+        {
+          qp_type: QpType.valueOf(datagram ? 'UD' : 'RC'),
+          cap: { max_send_wr: sends, max_recv_wr: receives, max_send_sge: 1, max_recv_sge: 1 },
+        },
+        sends + receives,
+      ),
     connect: (values, privateData) => handle.connect(values, privateData),
     accept: (values, privateData) => handle.accept(values, privateData),
     reject: (reason, privateData) =>
@@ -105,6 +113,8 @@ function idOf(handle: CmIdHandle, key: string, forget: () => void): BackendId {
       return uverbsQpAttr(attr, mask);
     },
     notify: (event) => handle.notify(event),
+    joinMulticast: (group, sendOnly) => handle.joinMulticast(encodeSocketAddress(group), sendOnly),
+    leaveMulticast: (group) => handle.leaveMulticast(encodeSocketAddress(group)),
     async destroy() {
       await handle.destroy();
       forget();

@@ -1,21 +1,25 @@
 /** The sequence of a server: listens, answers every request, and tells of every event as it comes. */
-import { cmEventJson } from '../abi/rdmacm-codes.ts';
+import { cmEventJson, UDP_QKEY } from '../abi/rdmacm-codes.ts';
 import type { SocketAddress } from '../abi/sockaddr.ts';
 import { TransportType } from '../abi/verbs-codes.ts';
 import { type CmOccurrence, cmEventFailure, explainCmEvent, statusName } from '../explain/cm-events.ts';
 import { Failure, type FailureJson } from '../explain/failure.ts';
-import type { CmListenObject } from '../model/cm.ts';
+import type { CmAddress, CmListenObject } from '../model/cm.ts';
 import { emptyListenObject } from '../model/cm-empty.ts';
+import { ClosedHandleError } from '../native/errors.ts';
 import { type Endpoint, endpointText } from './address.ts';
 import type { ConnectionValues } from './backend.ts';
 import type { CmChannel, CmEvent, CmId } from './channel.ts';
 import { connectionJson } from './connect.ts';
+import { DatagramEcho } from './datagram-echo.ts';
+import { type Echo, RpingEcho } from './echo.ts';
 import { callFailed, type Place } from './failures.ts';
 import { checkPrivateData } from './private-data.ts';
 import {
   addressJson,
   type CmEnvironment,
   type CmSettings,
+  CONNECT_TIMEOUT_MS,
   closeChannel,
   openChannel,
   Session,
@@ -41,6 +45,8 @@ export interface ListenRequest {
   readonly qpNum: number | null;
   /** Disconnects so long after the connection stands, milliseconds; null waits for the peer to do it. */
   readonly holdMs: number | null;
+  /** Sends back what comes over the connections. */
+  readonly echo: boolean;
 }
 
 /** Where an accepted connection is. */
@@ -52,7 +58,15 @@ interface Served {
   readonly device: string | null;
   readonly transport: number | null;
   readonly port: number | null;
+  /** What sends back, with the end of its work. */
+  echo: { readonly service: Echo; readonly ended: Promise<void> } | null;
 }
+
+/** A datagram service ends by itself: nobody says goodbye to it. */
+const DATAGRAM_IDLE_MS = 5000;
+
+/** Tells a service that its connection is over: the end of every connection, and no failure. */
+const ENDED = new Failure('DISCONNECTED', 'the connection has ended', 'nothing');
 
 const ANY: Endpoint = { host: '::', port: null, scope: null };
 
@@ -94,6 +108,10 @@ class Server {
   #done = 0;
   #accepted = 0;
   readonly #session: Session;
+  /** What a service threw that is no failure of its connection: the output, or a mistake of ours. */
+  #broken: { readonly error: unknown } | null = null;
+  /** Aborts when a service ends: no event tells of that. */
+  #serviceEnded = new AbortController();
 
   constructor(
     private readonly channel: CmChannel,
@@ -106,7 +124,6 @@ class Server {
   }
 
   async serve(): Promise<void> {
-    const { signal } = this.environment;
     const { count, address, backlog } = this.request;
     const session = this.#session;
     await session.createId();
@@ -122,13 +139,30 @@ class Server {
       ib_port,
     });
     while (count === null || this.#done < count) {
-      const event = await this.channel.nextEvent(null, {
-        timeoutMs: this.settings.timeoutMs,
-        signal,
-        what: `listening on ${local === null ? 'all addresses' : `${local.addr} port ${local.port}`}`,
-      });
+      const event = await this.#nextEvent(local);
+      if (this.#broken !== null) throw this.#broken.error;
+      if (event === null) continue;
       if (event.name === 'CONNECT_REQUEST') await this.#answer(event);
       else await this.#observe(event, session);
+    }
+  }
+
+  /** null: a service has ended by itself. */
+  async #nextEvent(local: CmAddress | null): Promise<CmEvent | null> {
+    const { signal } = this.environment;
+    const ended = new AbortController();
+    this.#serviceEnded = ended;
+    // While something is sent back it is not true that nothing comes.
+    const isServing = [...this.#served.values()].some(({ echo }) => echo !== null);
+    try {
+      return await this.channel.nextEvent(null, {
+        timeoutMs: isServing ? null : this.settings.timeoutMs,
+        signal: signal === null ? ended.signal : AbortSignal.any([signal, ended.signal]),
+        what: `listening on ${local === null ? 'all addresses' : `${local.addr} port ${local.port}`}`,
+      });
+    } catch (error) {
+      if (ended.signal.aborted && !signal?.aborted) return null;
+      throw error;
     }
   }
 
@@ -144,6 +178,7 @@ class Server {
       device: device?.name ?? null,
       transport: device?.transport ?? null,
       port: port === 0 ? null : port,
+      echo: null,
     };
     this.#served.set(id, served);
     const { count, rejectReason } = this.request;
@@ -179,7 +214,10 @@ class Server {
     const { request } = this;
     this.#check('accept', served);
     const { id } = event;
-    if (request.qpNum === null) {
+    const echo = request.echo
+      ? await this.#session.bounded('create_qp', () => this.#prepareEcho(served))
+      : null;
+    if (request.qpNum === null && echo === null) {
       await this.#session.bounded('create_qp', () => id.createQp({ sharedReceiveQueue: request.srq }));
     }
     const asked = event.conn;
@@ -194,8 +232,55 @@ class Server {
       qp_num: request.qpNum ?? 0,
     };
     await this.#session.bounded('accept', () => id.accept(values, request.privateData));
+    if (echo !== null) {
+      const ended = this.#serve(served, echo).catch((error: unknown) => {
+        this.#broken ??= { error };
+        this.#serviceEnded.abort();
+      });
+      served.echo = { service: echo, ended };
+    }
     // A datagram service is answered with this; there is no connection that could end.
-    if (id.isDatagram) await this.#release(served, true);
+    else if (id.isDatagram) await this.#release(served, true);
+  }
+
+  /** Before the peer knows that it may send. Throws Failure, NativeCallError. */
+  async #prepareEcho({ id, port }: Served): Promise<Echo> {
+    const { signal } = this.environment;
+    const { timeoutMs } = this.settings;
+    if (!id.isDatagram) {
+      const path = await id.createDataPath(RpingEcho.DEPTH);
+      return RpingEcho.prepare(path, timeoutMs ?? CONNECT_TIMEOUT_MS, signal);
+    }
+    const path = await id.createDataPath(DatagramEcho.DEPTH);
+    const idleMs = this.request.holdMs ?? DATAGRAM_IDLE_MS;
+    return DatagramEcho.prepare(path, { port: port ?? 1, qkey: UDP_QKEY }, idleMs, signal);
+  }
+
+  /** Sends back until the connection ends; what goes wrong ends it, and not the listener. */
+  async #serve(served: Served, echo: Echo): Promise<void> {
+    let failure: Failure | null = null;
+    try {
+      await echo.run();
+    } catch (error) {
+      // The id is destroyed while it served.
+      if (error instanceof ClosedHandleError) return;
+      failure = callFailed(error, this.#place(served, 'echo'));
+      // The end of the connection and of the listener have objects of their own.
+      if (failure === ENDED || failure.code === 'INTERRUPTED') return;
+    }
+    await this.tell({
+      ...this.#object(served),
+      error: failure?.toJSON() ?? null,
+      action: served.id.isDatagram ? 'destroy' : 'disconnect',
+      echo: echo.result(),
+    });
+    if (served.id.isDatagram) await this.#release(served, true);
+    // The event that follows lets go of it.
+    else if (served.id.state === 'connected' || served.id.state === 'accepting') {
+      await served.id
+        .disconnect()
+        .catch((error: unknown) => callFailed(error, this.#place(served, 'disconnect')));
+    }
   }
 
   async #observe(event: CmEvent, session: Session): Promise<void> {
@@ -209,6 +294,10 @@ class Server {
     const ends = event.name === 'DISCONNECTED';
     const isOver =
       ends || event.name === 'TIMEWAIT_EXIT' || cmEventFailure(this.#occurrence(event, served)) !== null;
+    if (isOver) {
+      served.echo?.service.traffic.end(ENDED);
+      await served.echo?.ended;
+    }
     await this.#say(event, served, ends ? 'disconnect' : isOver ? 'destroy' : null);
     if (ends && served.id.state === 'disconnected') {
       // The connection is over either way; what the call says of that is no news.
@@ -238,9 +327,13 @@ class Server {
     this.#timers.add(timer);
   }
 
-  /** Takes everything down; no goodbye is said after this. */
+  /** Takes everything down; no goodbye is said after this, and nothing sent back. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
+    for (const { echo } of this.#served.values()) {
+      echo?.service.traffic.end(ENDED);
+      await echo?.ended;
+    }
     await this.#session.close();
   }
 
@@ -258,6 +351,7 @@ class Server {
       throw callFailed(error, this.#place(served, 'destroy_id'));
     }
     if (counts) this.#done++;
+    if (served.echo !== null) this.#serviceEnded.abort();
   }
 
   #occurrence(event: CmEvent, served: Served | null): CmOccurrence {
@@ -285,6 +379,8 @@ class Server {
 
   async #say(event: CmEvent, served: Served | null, action: CmListenObject['action']): Promise<void> {
     const occurrence = this.#occurrence(event, served);
+    // Told once: not again with what follows the end.
+    const ends = action !== null && served !== null && !this.#ended.has(served);
     const carries = event.name === 'CONNECT_REQUEST' || event.privateData.some((byte) => byte !== 0);
     await this.tell({
       ...this.#object(served),
@@ -295,6 +391,7 @@ class Server {
       meaning: explainCmEvent(occurrence).meaning,
       action,
       connection: carries ? connectionJson(event, served?.transport ?? null) : null,
+      echo: ends ? (served?.echo?.service.result() ?? null) : null,
     });
   }
 }

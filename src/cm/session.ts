@@ -35,9 +35,10 @@ import { type Endpoint, endpointText, resolveEndpoint } from './address.ts';
 import { checkAvailable, noLibrary } from './availability.ts';
 import type { Backend, BackendDevice } from './backend.ts';
 import { CmChannel, type CmEvent, type CmId, interrupted } from './channel.ts';
-import { callFailed } from './failures.ts';
+import { callFailed, type Place } from './failures.ts';
 import { orInterrupted } from './interruption.ts';
 import { librdmacmBackend } from './librdmacm-backend.ts';
+import type { Traffic } from './traffic.ts';
 
 /** Time for the address and for the route, as rping, ucmatose and cmtime give them. */
 export const STEP_TIMEOUT_MS = 2000;
@@ -183,8 +184,69 @@ export class Session {
     return this.#device?.transport ?? null;
   }
 
+  /** Port of the device, 0 before there is one. */
+  get ibPort(): number {
+    return this.#ibPort ?? 0;
+  }
+
   get peerFamily(): SocketAddress['family'] {
     return this.#peer?.family ?? 'ipv4';
+  }
+
+  get signal(): AbortSignal | null {
+    return this.environment.signal;
+  }
+
+  /** `10.9.0.1:40000 -> 10.9.1.1:7174 (rxe0): what`. */
+  at(what: string): string {
+    return `${connectionText(this.occurrence({ event: 0, status: 0 }))}: ${what}`;
+  }
+
+  /** Makes a call that is no step of its own. Throws Failure. */
+  call<T>(name: string, call: () => T): T {
+    try {
+      return call();
+    } catch (error) {
+      throw callFailed(error, this.#place(name));
+    }
+  }
+
+  /**
+   * Does `work` while it is watched whether the connection ends or its device goes away: then `traffic` is told.
+   */
+  async watched(traffic: Traffic, work: () => Promise<void>): Promise<void> {
+    const done = new AbortController();
+    const watching = this.#watch(traffic, done.signal);
+    try {
+      await work();
+    } finally {
+      done.abort();
+      await watching;
+    }
+  }
+
+  async #watch(traffic: Traffic, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      let event: CmEvent;
+      try {
+        event = await this.channel.nextEvent(this.id, { timeoutMs: null, signal, what: 'watching' });
+      } catch (error) {
+        // The work is done, or the channel fails: the work will see for itself.
+        if (!(error instanceof Failure) && !(error instanceof NativeCallError)) throw error;
+        return;
+      }
+      const failure = cmEventFailure(this.occurrence(event));
+      if (failure) traffic.end(failure);
+      else if (event.name === 'DISCONNECTED') traffic.end(this.#disconnected());
+    }
+  }
+
+  #disconnected(): Failure {
+    return new Failure(
+      'DISCONNECTED',
+      this.at('the peer ended the connection before the exchange was over'),
+      'read its log: it was ended, or something failed there. rping -s serves pings up to its own size only (-S, 64 unless given), and rping speaks with rping only',
+    );
   }
 
   /** Makes a call as a step. Throws Failure. */
@@ -296,14 +358,18 @@ export class Session {
       const where = connectionText({ ...ends, device: this.#device?.name ?? null });
       return new Failure('TIMED_OUT', `${where}: ${error.message}: ${meaning}`, `likely: ${cause}. ${next}`);
     }
-    return callFailed(error, {
-      step: name,
+    return callFailed(error, this.#place(name));
+  }
+
+  #place(step: string): Place {
+    return {
+      step,
       portSpace: this.settings.portSpace,
       local: this.#local,
       peer: this.#peer,
       device: this.#device?.name ?? null,
       machine: this.environment.machine,
-    });
+    };
   }
 
   #record(step: string, started: number, event: CmEvent | null, status: number): void {
@@ -365,10 +431,18 @@ export class Session {
 
   /** resolve_addr and resolve_route, after bind_addr where the settings have an address for it. */
   async resolve(endpoint: Endpoint): Promise<void> {
-    const { bind, port } = this.settings;
     const timeoutMs = this.settings.timeoutMs ?? STEP_TIMEOUT_MS;
-    this.#peer = await this.#resolved(endpoint, port, null);
-    const peer = this.#peer;
+    await this.resolveAddress(await this.#resolved(endpoint, this.settings.port, null));
+    await this.stepUntil('resolve_route', ['ROUTE_RESOLVED'], timeoutMs + GRACE_MS, () =>
+      this.id.resolveRoute(timeoutMs),
+    );
+  }
+
+  /** resolve_addr, after bind_addr where the settings have an address for it. */
+  async resolveAddress(peer: SocketAddress): Promise<void> {
+    const { bind } = this.settings;
+    const timeoutMs = this.settings.timeoutMs ?? STEP_TIMEOUT_MS;
+    this.#peer = peer;
     if (bind !== null) {
       const source = await this.#resolved(bind, 0, peer);
       this.#local = source;
@@ -376,9 +450,6 @@ export class Session {
     }
     await this.stepUntil('resolve_addr', ['ADDR_RESOLVED'], timeoutMs + GRACE_MS, () =>
       this.id.resolveAddr(null, peer, timeoutMs),
-    );
-    await this.stepUntil('resolve_route', ['ROUTE_RESOLVED'], timeoutMs + GRACE_MS, () =>
-      this.id.resolveRoute(timeoutMs),
     );
   }
 

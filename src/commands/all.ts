@@ -11,6 +11,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDeclaration>>> = {
   gid: async () => (await import('./gid.ts')).gidCommand,
   'cm connect': async () => (await import('./cm-connect.ts')).cmConnectCommand,
   'cm listen': async () => (await import('./cm-listen.ts')).cmListenCommand,
+  'cm join': async () => (await import('./cm-join.ts')).cmJoinCommand,
   'cm resolve': async () => (await import('./cm-resolve.ts')).cmResolveCommand,
   'cm bind': async () => (await import('./cm-bind.ts')).cmBindCommand,
   'cm create-id': async () => (await import('./cm-create-id.ts')).cmCreateIdCommand,

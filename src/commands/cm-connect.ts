@@ -2,7 +2,13 @@ import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { ADDRESS_HELP, endpointOf, PEER_ARGUMENT, PEER_OPTIONS, settingsOf } from './cm-options.ts';
 import { PRIVATE_DATA } from './cm-private-data.ts';
-import { defineCommand, flag, integerBetween } from './spec.ts';
+import { defineCommand, flag, integerBetween, UsageError } from './spec.ts';
+
+/** rping's own size, and the most that is sent. */
+const DEFAULT_PING_BYTES = 64;
+const LARGEST_PING_BYTES = 1 << 20;
+/** The time of each is kept. */
+const MOST_PINGS = 10_000_000;
 
 export const HANDSHAKE_OPTIONS = {
   privateData: PRIVATE_DATA,
@@ -37,10 +43,23 @@ export const cmConnectCommand = defineCommand({
     ...HANDSHAKE_OPTIONS,
     retryCount: integerBetween('--retry-count <N>', 'retries of a request that is not acknowledged', 0, 7),
     hold: integerBetween('--hold <seconds>', 'keep the connection for so long', 0, 86_400),
+    ping: integerBetween(
+      '--ping <N>',
+      'send N pings to and fro over the connection, as rping does',
+      1,
+      MOST_PINGS,
+    ),
+    size: integerBetween(
+      '--size <bytes>',
+      `with --ping: bytes of each, ${DEFAULT_PING_BYTES} unless given, at most ${LARGEST_PING_BYTES}`,
+      1,
+      LARGEST_PING_BYTES,
+    ),
   },
   details: [
     'Resolves address and route, makes a queue pair (RC; UD with --ps udp), connects, keeps the connection for --hold seconds, disconnects, and shows each step with its duration. Everything is taken down, on failure and at Ctrl-C too. The values of the handshake are those of rping unless given.',
     'A rejection is shown with its reason by name and number, what it means and what to do next, and the private data of the peer. Over InfiniBand and RoCE the receiver of private data is told the room of the message, not the length that was sent: the rest is zeros.',
+    'With --ping N data goes over the connection, in the protocol of rping: the peer (rping -s, or rdmatool cm listen --echo) reads each ping of --size bytes by RDMA read, and writes it back by RDMA write. What comes back is compared with what was sent. Shown are the pings sent, received and verified, the round trip (minimum, median, p99, maximum), the bandwidth, and the completion that failed, if one did. --timeout is the time for each half of a ping. rping -s serves pings up to its own -S only. With --ps udp the pings are datagrams that the peer sends back: rdmatool cm listen --ps udp --echo, or udaddy with the same count (-C) and size (-S), which answers when it has got all, and with bytes of its own.',
     'With --qp-num the handshake happens without a queue pair; --timeout then is worth raising where the peer makes one first.',
     ADDRESS_HELP,
   ],
@@ -51,6 +70,11 @@ export const cmConnectCommand = defineCommand({
       does: 'a whole connection in the lab',
     },
     {
+      command:
+        "rdmatool lab run roce -- sh -c 'rping -s -a 10.9.1.1 & sleep 1; rdmatool cm connect 10.9.1.1 --bind 10.9.0.1 --ping 10'",
+      does: 'ten pings to a server of rping',
+    },
+    {
       command: 'rdmatool lab run roce -- rdmatool cm connect 10.9.1.1 --bind 10.9.0.1',
       does: 'nobody listens: rejected, reason 8',
     },
@@ -59,18 +83,30 @@ export const cmConnectCommand = defineCommand({
       does: 'hold a connection for ten seconds, and tell all of it as JSON',
     },
   ],
-  seeAlso: ['rdmatool-cm-listen(1)', 'rdma_connect(3)', 'rping(1)', 'ucmatose(1)'],
+  seeAlso: [
+    'rdmatool-cm-listen(1)',
+    'rdma_connect(3)',
+    'rping(1)',
+    'udaddy(1)',
+    'ucmatose(1)',
+    'rdmatool-cm-join(1)',
+  ],
   failed: (error) => ({
     schema: SCHEMA_IDS.cmConnect,
     ...emptyOutcome('tcp', error),
     route: null,
     qp: null,
     connection: null,
+    ping: null,
     events: [],
   }),
   async run({ args, options, context }) {
     const settings = await settingsOf(options);
     const peer = await endpointOf(args[0] ?? '');
+    if (options.size !== null && options.ping === null) throw new UsageError('--size goes with --ping');
+    if (options.ping !== null && (options.srq || options.qpNum !== null)) {
+      throw new UsageError('--ping makes a queue pair of its own: not with --srq or --qp-num');
+    }
     const { connect, RPING_REQUEST } = await import('../cm/connect.ts');
     const { thisEnvironment } = await import('../cm/session.ts');
     const request = {
@@ -83,6 +119,7 @@ export const cmConnectCommand = defineCommand({
       srq: options.srq,
       qpNum: options.qpNum,
       holdMs: (options.hold ?? 0) * 1000,
+      ping: options.ping === null ? null : { count: options.ping, size: options.size ?? DEFAULT_PING_BYTES },
     };
     const result = await connect(peer, request, settings, thisEnvironment(context.interruption()));
     return context.conclude(result, async () => {

@@ -29,6 +29,7 @@ export const cmListenCommand = defineCommand({
       0,
       86_400,
     ),
+    echo: flag('--echo', 'send back what comes: pings as rping -s does, datagrams as udaddy'),
     count: positiveInteger('--count <N>', 'end after N connections have ended, or requests been rejected'),
     backlog: integerBetween(
       '--backlog <N>',
@@ -40,6 +41,7 @@ export const cmListenCommand = defineCommand({
   details: [
     'Each event is shown as it comes: a request with the address, the private data and the parameters of the peer, what was done about it, established, disconnected, the end of the time wait, the removal of the device, a change of address. --json prints one object a line. Connections are accepted with a real queue pair, and disconnected when the peer does.',
     'It goes on until Ctrl-C (which ends with 130), until --count is reached, or until nothing came for --timeout.',
+    'With --echo it sends back what comes: over reliable connections pings in the protocol of rping (rping -c, rdmatool cm connect --ping) of up to 1 MiB, with --ps udp the datagrams of udaddy and of rdmatool cm connect --ps udp --ping. A peer that leaves a ping half done for --timeout (10 s unless given), that sends something else, or whose memory cannot be read or written is told goodbye, and the reason shown; the listener goes on. A datagram service ends when nothing came for --hold seconds, 5 unless given.',
     'RDMA reads are answered and made as the peer asks for, unless --responder-resources and --initiator-depth say otherwise.',
     ADDRESS_HELP,
   ],
@@ -50,11 +52,23 @@ export const cmListenCommand = defineCommand({
       does: 'answer other programs in the lab',
     },
     {
+      command:
+        "rdmatool lab run roce -- sh -c 'rdmatool cm listen 10.9.1.1 --echo --count 1 & sleep 4; rping -c -a 10.9.1.1 -I 10.9.0.1 -C 3 -V'",
+      does: 'serve a client of rping',
+    },
+    {
       command: 'rdmatool cm listen --reject --private-data busy --json',
       does: 'reject whoever asks, and tell it as JSON',
     },
   ],
-  seeAlso: ['rdmatool-cm-connect(1)', 'rdma_listen(3)', 'rdma_accept(3)', 'rdma_reject(3)'],
+  seeAlso: [
+    'rdmatool-cm-connect(1)',
+    'rping(1)',
+    'udaddy(1)',
+    'rdma_listen(3)',
+    'rdma_accept(3)',
+    'rdma_reject(3)',
+  ],
   failed: emptyListenObject,
   streams: true,
   async run({ args, options, context }) {
@@ -65,6 +79,9 @@ export const cmListenCommand = defineCommand({
       throw new UsageError(`--reason <N>: the library can send ${REASONS.join(' and ')} only`);
     }
     if (options.reason !== null && !options.reject) throw new UsageError('--reason goes with --reject');
+    if (options.echo && (options.reject || options.srq || options.qpNum !== null)) {
+      throw new UsageError('--echo makes queue pairs of its own: not with --reject, --srq or --qp-num');
+    }
     const { listen } = await import('../cm/listen.ts');
     const { thisEnvironment } = await import('../cm/session.ts');
     const { cmListenLine } = await import('../views/cm-listen.ts');
@@ -82,6 +99,7 @@ export const cmListenCommand = defineCommand({
         srq: options.srq,
         qpNum: options.qpNum,
         holdMs: options.hold === null ? null : options.hold * 1000,
+        echo: options.echo,
       },
       settings,
       thisEnvironment(context.interruption()),

@@ -38,6 +38,14 @@ export const PEER_OPTIONS = {
   bind: text('--bind <addr>', 'local address, where the one that the route gives is not wanted'),
 };
 
+const {
+  ps: _portSpace,
+  afOnly: _afOnly,
+  reuseAddr: _reuseAddr,
+  ackTimeout: _ackTimeout,
+  ...DATAGRAM_ID_OPTIONS
+} = ID_OPTIONS;
+
 export const ADDRESS_HELP =
   'An address is IPv4, IPv6 (a link-local one with its interface, fe80::1%eth0) or a name; its service port stands after it, as 10.9.1.1:7174 or [fd09:1::1]:7174, or in --port.';
 
@@ -46,7 +54,11 @@ export const PEER_ARGUMENT = {
   description: 'the peer: ADDR, ADDR:PORT or [ADDR6]:PORT',
 };
 
-type IdOptions = OptionValues<typeof ID_OPTIONS>;
+/** What joining a group takes; its port space is a choice of its own. */
+export const JOIN_OPTIONS = { ...DATAGRAM_ID_OPTIONS, bind: PEER_OPTIONS.bind };
+
+type IdOptions = Pick<OptionValues<typeof ID_OPTIONS>, 'ps' | 'timeout' | 'tos'> &
+  Partial<OptionValues<typeof ID_OPTIONS>>;
 
 /** The common options as the core takes them. Throws UsageError. */
 export async function settingsOf(
@@ -60,9 +72,9 @@ export async function settingsOf(
     port: options.port ?? DEFAULT_PORT,
     timeoutMs: options.timeout,
     tos: options.tos,
-    ackTimeout: options.ackTimeout,
-    reuseAddr: options.reuseAddr,
-    afOnly: options.afOnly,
+    ackTimeout: options.ackTimeout ?? null,
+    reuseAddr: options.reuseAddr ?? false,
+    afOnly: options.afOnly ?? false,
   };
 }
 

@@ -15,6 +15,8 @@ const MORE = {
   ENOMEDIUM: 123,
   ENOKEY: 126,
   ERFKILL: 132,
+  // Of the kernel's own: it should not come out, and does.
+  ENOTSUPP: 524,
 } as const;
 
 // EWOULDBLOCK and EOPNOTSUPP have second names (EAGAIN, ENOTSUP); the one that verbs use wins.
@@ -43,6 +45,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ENODATA: 'no data: the entry is empty',
   EPROTONOSUPPORT: 'the protocol is not supported',
   EOPNOTSUPP: 'the operation is not supported by this device or driver',
+  ENOTSUPP: 'the kernel or its driver does not support this',
   ETIMEDOUT: 'timed out',
   ECONNREFUSED: 'connection refused',
   EADDRINUSE: 'the address and port are in use',

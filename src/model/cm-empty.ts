@@ -30,4 +30,5 @@ export const emptyListenObject = (error: FailureJson | null): CmListenObject => 
   device: null,
   ib_port: null,
   connection: null,
+  echo: null,
 });

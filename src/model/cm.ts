@@ -5,6 +5,7 @@ import { CmEventType, PortSpace } from '../abi/rdmacm-codes.ts';
 import { QpType } from '../abi/verbs-codes.ts';
 import { ibUverbsQpAttr } from '../abi/verbs-qp.ts';
 import type { EnumJson } from '../layout/enumeration.ts';
+import { CmEcho, CmPing } from './cm-exchange.ts';
 import { exact, Failure, nullable, ofEnumeration, ofLayout } from './parts.ts';
 import { SCHEMA_IDS } from './schema-ids.ts';
 
@@ -82,7 +83,7 @@ export const CmFurtherEvent = exact({
 export type CmFurtherEvent = Type.Static<typeof CmFurtherEvent>;
 
 /** What every one-shot command has. */
-const common = {
+export const CM_COMMON = {
   error: nullable(Failure),
   port_space: Type.Enum(['tcp', 'udp', 'ib', 'ipoib']),
   local: nullable(CmAddress),
@@ -101,19 +102,19 @@ export const CmRoute = exact({
 export type CmRoute = Type.Static<typeof CmRoute>;
 
 export const CmCreateIdResult = exact(
-  { schema: Type.Literal(SCHEMA_IDS.cmCreateId), ...common },
+  { schema: Type.Literal(SCHEMA_IDS.cmCreateId), ...CM_COMMON },
   { title: 'rdmatool cm create-id' },
 );
 export type CmCreateIdResult = Type.Static<typeof CmCreateIdResult>;
 
 export const CmBindResult = exact(
-  { schema: Type.Literal(SCHEMA_IDS.cmBind), ...common },
+  { schema: Type.Literal(SCHEMA_IDS.cmBind), ...CM_COMMON },
   { title: 'rdmatool cm bind' },
 );
 export type CmBindResult = Type.Static<typeof CmBindResult>;
 
 export const CmResolveResult = exact(
-  { schema: Type.Literal(SCHEMA_IDS.cmResolve), ...common, route: nullable(CmRoute) },
+  { schema: Type.Literal(SCHEMA_IDS.cmResolve), ...CM_COMMON, route: nullable(CmRoute) },
   { title: 'rdmatool cm resolve' },
 );
 export type CmResolveResult = Type.Static<typeof CmResolveResult>;
@@ -129,10 +130,11 @@ export type CmQueuePair = Type.Static<typeof CmQueuePair>;
 export const CmConnectResult = exact(
   {
     schema: Type.Literal(SCHEMA_IDS.cmConnect),
-    ...common,
+    ...CM_COMMON,
     route: nullable(CmRoute),
     qp: nullable(CmQueuePair),
     connection: nullable(CmConnection),
+    ping: nullable(CmPing),
     events: Type.Array(CmFurtherEvent, { description: 'What came while the connection was held' }),
   },
   { title: 'rdmatool cm connect' },
@@ -142,7 +144,7 @@ export type CmConnectResult = Type.Static<typeof CmConnectResult>;
 export const CmInitQpAttrResult = exact(
   {
     schema: Type.Literal(SCHEMA_IDS.cmInitQpAttr),
-    ...common,
+    ...CM_COMMON,
     attributes: Type.Array(ofLayout(ibUverbsQpAttr), { description: 'For INIT, RTR and RTS, in turn' }),
   },
   { title: 'rdmatool cm init-qp-attr' },
@@ -169,6 +171,7 @@ export const CmListenObject = exact(
     device: nullable(Type.String()),
     ib_port: nullable(Type.Integer()),
     connection: nullable(CmConnection),
+    echo: nullable(CmEcho),
   },
   { title: 'rdmatool cm listen: one object a line' },
 );

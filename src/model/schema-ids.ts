@@ -11,6 +11,7 @@ export const SCHEMA_IDS = {
   cmConnect: 'rdmatool/cm-connect/1',
   cmListen: 'rdmatool/cm-listen/1',
   cmInitQpAttr: 'rdmatool/cm-init-qp-attr/1',
+  cmJoin: 'rdmatool/cm-join/1',
   cmGetaddrinfo: 'rdmatool/cm-getaddrinfo/1',
   madGet: 'rdmatool/mad-get/1',
   madGetPorts: 'rdmatool/mad-get-ports/1',

@@ -9,6 +9,7 @@ import {
   CmResolveResult,
 } from './cm.ts';
 import { GidResult } from './gid.ts';
+import { CmJoinResult } from './cm-join.ts';
 import { LabStatusResult } from './lab-status.ts';
 import { ListResult } from './list.ts';
 import {
@@ -41,5 +42,6 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'cm-connect': CmConnectResult as object as JsonSchema,
   'cm-listen': CmListenObject as object as JsonSchema,
   'cm-init-qp-attr': CmInitQpAttrResult as object as JsonSchema,
+  'cm-join': CmJoinResult as object as JsonSchema,
   'cm-getaddrinfo': CmGetaddrinfoResult as object as JsonSchema,
 };

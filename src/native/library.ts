@@ -153,6 +153,10 @@ export const readBytes = (pointer: Pointer, length: number): Uint8Array => {
   return copy;
 };
 
+/** The bytes at an address, not a copy of them: for memory that is this process's own and outlives the view. */
+export const bytesAt = (pointer: Pointer, length: number): Uint8Array =>
+  new Uint8Array(koffi.view(pointer, length));
+
 /** The NUL-terminated text at an address, null for the null pointer. */
 export function readText(pointer: Pointer): string | null {
   if (pointer === 0n) return null;

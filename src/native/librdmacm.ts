@@ -8,10 +8,11 @@ import {
   rdmaAddrinfo,
   rdmaCmEvent,
   rdmaCmId,
+  rdmaCmJoinMcAttrEx,
   rdmaConnParam,
   rdmaUdParam,
 } from '../abi/rdmacm.ts';
-import { CmEventType } from '../abi/rdmacm-codes.ts';
+import { CmEventType, JoinMulticastAttr, JoinMulticastFlag } from '../abi/rdmacm-codes.ts';
 import { QpType } from '../abi/verbs-codes.ts';
 import { ibvQpAttr, ibvQpInitAttr, ibvSrqInitAttr } from '../abi/verbs-qp.ts';
 import type { Decoded } from '../layout/codec.ts';
@@ -30,6 +31,7 @@ import {
   readText,
 } from './library.ts';
 import { Readiness, setNonBlocking } from './readiness.ts';
+import { IBV_QP, VerbsDataPath } from './verbs-data-path.ts';
 
 export const LIBRDMACM_SONAME = 'librdmacm.so.1';
 const LIBIBVERBS_SONAME = 'libibverbs.so.1';
@@ -37,14 +39,12 @@ const LIBIBVERBS_SONAME = 'libibverbs.so.1';
 /** Releases of rdma-core that brought a function; the others have been there always. */
 const SINCE: Readonly<Record<string, number>> = {
   rdma_establish: 23,
+  rdma_join_multicast_ex: 16,
   rdma_init_qp_attr: 23,
   rdma_reject_ece: 31,
 };
 
 const { EAGAIN, EINTR } = constants.errno;
-
-/** struct ibv_context begins with the pointer to its ibv_device, struct ibv_qp has its number here. */
-const IBV_QP_NUM = 52;
 
 /** Parameters of connect and accept, without the private data. */
 export type ConnectionParameters = Encodable<
@@ -256,6 +256,9 @@ export class CmIdHandle {
   readonly #pending = new Set<Promise<unknown>>();
   #open = true;
   #hasSharedReceiveQueue = false;
+  #dataPath: VerbsDataPath | null = null;
+  /** Groups that have been joined and not left. */
+  readonly #groups: Uint8Array[] = [];
 
   constructor(
     private readonly library: NativeLibrary,
@@ -316,7 +319,7 @@ export class CmIdHandle {
   /** The number of the queue pair, null without one. */
   queuePairNumber(): number | null {
     const { qp } = this.read();
-    return qp === 0n ? null : readS32(qp + BigInt(IBV_QP_NUM)) >>> 0;
+    return qp === 0n ? null : readS32(qp + BigInt(IBV_QP.qp_num)) >>> 0;
   }
 
   /** @param address a sockaddr */
@@ -343,6 +346,35 @@ export class CmIdHandle {
     const bytes = ibvQpInitAttr.encode(attr);
     await this.#call('int rdma_create_qp(void *id, void *pd, void *attr)', null, bytes);
     return ibvQpInitAttr.decode(bytes);
+  }
+
+  /**
+   * rdma_create_qp(3) in a protection domain and with a completion queue of its own: a queue pair that data can go
+   * over. The id must be bound to a device. Destroying the id closes it.
+   */
+  async createDataPath(
+    attr: Omit<Encodable<Decoded<typeof ibvQpInitAttr>>, 'send_cq' | 'recv_cq'>,
+    completions: number,
+  ): Promise<VerbsDataPath> {
+    const opening = VerbsDataPath.open(this.read().verbs, completions, {
+      create: async (domain, queue) => {
+        const bytes = ibvQpInitAttr.encode({ ...attr, send_cq: queue, recv_cq: queue });
+        await this.#call('int rdma_create_qp(void *id, void *pd, void *attr)', domain, bytes);
+        return this.read().qp;
+      },
+      destroy: async () => {
+        await this.library.get<void>('void rdma_destroy_qp(void *id)').callAsync(this.#id);
+      },
+    }).then((path) => {
+      this.#dataPath = path;
+      return path;
+    });
+    this.#pending.add(opening);
+    try {
+      return await opening;
+    } finally {
+      this.#pending.delete(opening);
+    }
   }
 
   /** rdma_create_srq(3): a shared receive queue, which the next queue pair of the id uses. */
@@ -427,6 +459,34 @@ export class CmIdHandle {
     return { attr: ibvQpAttr.decode(bytes), mask: (mask[0] ?? 0) >>> 0 };
   }
 
+  /**
+   * Starts to join a group; it ends in MULTICAST_JOIN or MULTICAST_ERROR. The id must be bound to a device. Its
+   * queue pair, where it has one by then, is attached when the event is taken, unless it only sends.
+   * rdma_join_multicast(3), or _ex to send only: MissingSymbolError before rdma-core 16.
+   */
+  async joinMulticast(group: Uint8Array, sendOnly: boolean): Promise<void> {
+    if (sendOnly) {
+      const attr = rdmaCmJoinMcAttrEx.encode({
+        comp_mask: Number(JoinMulticastAttr.maskOf('ADDRESS') | JoinMulticastAttr.maskOf('JOIN_FLAGS')),
+        join_flags: JoinMulticastFlag.valueOf('SENDONLY_FULLMEMBER'),
+        addr: addressOf(group),
+      });
+      await this.#call('int rdma_join_multicast_ex(void *id, void *attr, void *context)', attr, null);
+      // Read during the call; until here it must not be collected.
+      addressOf(group);
+    } else {
+      await this.#call('int rdma_join_multicast(void *id, void *addr, void *context)', group, null);
+    }
+    this.#groups.push(group);
+  }
+
+  /** rdma_leave_multicast(3), of a group that was joined with the same bytes. Waits for events under way. */
+  async leaveMulticast(group: Uint8Array): Promise<void> {
+    await this.#call('int rdma_leave_multicast(void *id, void *addr)', group);
+    const index = this.#groups.findIndex((joined) => Buffer.compare(joined, group) === 0);
+    if (index >= 0) this.#groups.splice(index, 1);
+  }
+
   /** @param event an ibv_event_type */
   notify(event: number): Promise<void> {
     return this.#call('int rdma_notify(void *id, int event)', event);
@@ -437,6 +497,13 @@ export class CmIdHandle {
     if (!this.#open) return;
     this.#open = false;
     await Promise.allSettled([...this.#pending]);
+    // First: the kernel keeps a queue pair that is attached to a group.
+    for (const group of this.#groups) {
+      await this.library
+        .get<number>('int rdma_leave_multicast(void *id, void *addr)')
+        .callAsync(this.#id, group);
+    }
+    await this.#dataPath?.close();
     // As C has it: a call that made one may have come back just now.
     if (rdmaCmId.decode(readBytes(this.#id, rdmaCmId.size)).qp !== 0n) {
       await this.library.get<void>('void rdma_destroy_qp(void *id)').callAsync(this.#id);

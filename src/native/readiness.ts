@@ -6,10 +6,11 @@ import { struct } from '../layout/struct.ts';
 import { ClosedHandleError, NativeCallError } from './errors.ts';
 import { NativeLibrary } from './library.ts';
 
-const pollfd = struct('pollfd', { fd: s32, events: s16, revents: s16 });
-const POLLIN = 1;
-const EFD_CLOEXEC = 0o2000000;
-const EFD_NONBLOCK = 0o4000;
+/** struct pollfd of poll(2), and its one event that is waited for here. */
+export const pollfd = struct('pollfd', { fd: s32, events: s16, revents: s16 });
+export const POLLIN = 1;
+export const EFD_CLOEXEC = 0o2000000;
+export const EFD_NONBLOCK = 0o4000;
 const F_GETFL = 3;
 const F_SETFL = 4;
 const O_NONBLOCK = 0o4000;

@@ -1,5 +1,6 @@
 import type { CmAddress, CmConnection, CmListenObject } from '../model/cm.ts';
 import { addressText, statusText } from './cm.ts';
+import { echoText } from './cm-exchange.ts';
 
 /** One line for one object of the stream; null for what is said on stderr. */
 export function cmListenLine(object: CmListenObject): string | null {
@@ -17,7 +18,11 @@ export function cmListenLine(object: CmListenObject): string | null {
         ? (object.action ?? '')
         : `${object.event.name ?? `event ${object.event.value}`} ${statusText(object.status, object.status_name)}`;
   const done = object.event !== null && object.action !== null ? `-> ${object.action}` : '';
-  return printable([time, ...where, what, parameters(object.connection), done].filter(Boolean).join(' '));
+  return printable(
+    [time, ...where, what, parameters(object.connection), done, echoText(object.echo)]
+      .filter(Boolean)
+      .join(' '),
+  );
 }
 
 const endpoints = (local: CmAddress | null, peer: CmAddress | null): string => {

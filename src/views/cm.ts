@@ -12,6 +12,7 @@ import type {
   CmStep,
 } from '../model/cm.ts';
 import type { Block } from '../output/blocks.ts';
+import { pingBlocks } from './cm-exchange.ts';
 import { enumText, flagsText } from './values.ts';
 
 /** What all one-shot commands show. */
@@ -133,6 +134,7 @@ export function cmConnectView(result: CmConnectResult): Block[] {
     ...routeBlocks(result.route),
     ...(rows.length === 0 ? [] : [{ type: 'gap' } as const, { type: 'pairs', rows } as const]),
     ...connectionBlocks(result.connection),
+    ...pingBlocks(result.ping),
     ...result.events.map(
       (event): Block => ({
         type: 'text',

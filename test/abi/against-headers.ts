@@ -5,8 +5,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Fields, Struct } from '../../src/layout/struct.ts';
 import { IBV_CONTEXT, IBV_DEVICE, VERBS_CONTEXT_BELOW } from '../../src/native/libibverbs.ts';
+import { IBV_COMP_CHANNEL, IBV_CONTEXT_OPS, IBV_QP } from '../../src/native/verbs-data-path.ts';
 import { randomFrom } from '../unit/layout/support.ts';
-import { fill, withZeros } from './c-fill.ts';
+import { expectedOf, fill } from './c-fill.ts';
 import { CHeaders, type CMember, type CStruct, memberPaths } from './c-headers.ts';
 import {
   declaredConstants,
@@ -136,13 +137,22 @@ export function testAgainstHeaders(
         console.warn(`${release} has more than is declared: ${undeclared.join(', ')}`);
     });
 
-    test('place what libibverbs.ts reaches for beside the structures', () => {
+    test('place what libibverbs.ts and verbs-data-path.ts reach for beside the structures', () => {
       const places = {
         'offsetof(struct ibv_device, node_type)': IBV_DEVICE.node_type,
         'offsetof(struct ibv_device, transport_type)': IBV_DEVICE.transport_type,
         'sizeof(struct ibv_context)': IBV_CONTEXT.size,
         'offsetof(struct ibv_context, num_comp_vectors)': IBV_CONTEXT.num_comp_vectors,
         'offsetof(struct ibv_context, abi_compat)': IBV_CONTEXT.abi_compat,
+        ...Object.fromEntries(
+          Object.entries(IBV_CONTEXT_OPS).map(([name, offset]) => [
+            `offsetof(struct ibv_context, ops.${name})`,
+            offset,
+          ]),
+        ),
+        'offsetof(struct ibv_qp, context)': IBV_QP.context,
+        'offsetof(struct ibv_qp, qp_num)': IBV_QP.qp_num,
+        'offsetof(struct ibv_comp_channel, fd)': IBV_COMP_CHANNEL.fd,
         ...Object.fromEntries(
           Object.entries(VERBS_CONTEXT_BELOW).map(([name, below]) => [
             `offsetof(struct verbs_context, context) - offsetof(struct verbs_context, ${name})`,
@@ -169,7 +179,8 @@ export function testAgainstHeaders(
         // What is newer than the headers lies in their reserved bytes or beyond their end: zero.
         const padded = new Uint8Array(layout.size);
         padded.set(bytes);
-        expect(layout.decode(padded), layout.title).toEqual(withZeros(layout.zero(), values));
+        const decoded = layout.decode(padded);
+        expect(decoded, layout.title).toEqual(expectedOf(layout, layout.zero(), values, decoded));
         const encoded = Buffer.from(layout.encode(values));
         expect(encoded.subarray(0, bytes.length).toString('hex'), layout.title).toBe(bytes.toString('hex'));
         expect(encoded.subarray(bytes.length).every((byte) => byte === 0)).toBe(true);

@@ -17,13 +17,16 @@ export function fill(
 ): { code: string; values: Values } {
   const used = new Set<string>();
   const statements: string[] = [];
-  const fillMembers = (members: readonly Member[], prefix: string): Values => {
+  const fillMembers = (all: readonly Member[], prefix: string, isUnion: boolean): Values => {
     const values: Values = {};
+    // Of a union one member is filled, the largest.
+    const [largest] = [...all].sort((a, b) => b.size - a.size);
+    const members = isUnion && largest ? [largest] : all;
     for (const { name, codec } of members) {
       const path = prefix + name;
       if (!isAssignable(path)) continue;
       if (codec.members) {
-        values[name] = fillMembers(codec.members, `${path}.`);
+        values[name] = fillMembers(codec.members, `${path}.`, codec.type.startsWith('union '));
         continue;
       }
       let chosen = assignment(`s.${path}`, codec, random);
@@ -34,7 +37,7 @@ export function fill(
     }
     return values;
   };
-  const values = fillMembers(layout.members, '');
+  const values = fillMembers(layout.members, '', layout.kind === 'union');
   const code = `\t{
 		struct ${layout.title} s;
 		memset(&s, 0, sizeof s);
@@ -86,13 +89,27 @@ function assignment(target: string, codec: Codec<unknown>, random: Random): Assi
   throw new Error(`how to assign ${codec.type} in C is not known here`);
 }
 
-/** The values with the members that were not assigned as zeros. */
-export function withZeros(zero: Values, values: Values): Values {
+/**
+ * What decoding shall give: the values, zeros for members that were not assigned, and for the other members of a
+ * union whatever reading of the same bytes `decoded` has.
+ */
+export function expectedOf(
+  { type, members }: Pick<Codec<unknown>, 'type' | 'members'>,
+  zero: Values,
+  values: Values,
+  decoded: Values,
+): Values {
+  const isUnion = type.startsWith('union ');
   return Object.fromEntries(
-    Object.entries(zero).map(([name, nothing]) => {
+    (members ?? []).map(({ name, codec }) => {
       const value = values[name];
-      if (value === undefined) return [name, nothing];
-      return [name, isPlain(nothing) && isPlain(value) ? withZeros(nothing, value) : value];
+      const nothing = zero[name];
+      const found = decoded[name];
+      if (value === undefined) return [name, isUnion ? found : nothing];
+      if (codec.members && isPlain(nothing) && isPlain(value) && isPlain(found)) {
+        return [name, expectedOf(codec, nothing, value, found)];
+      }
+      return [name, value];
     }),
   );
 }

@@ -9,6 +9,7 @@ import * as uverbs from '../../src/abi/uverbs.ts';
 import * as verbs from '../../src/abi/verbs.ts';
 import * as verbsCodes from '../../src/abi/verbs-codes.ts';
 import * as verbsQp from '../../src/abi/verbs-qp.ts';
+import * as verbsWork from '../../src/abi/verbs-work.ts';
 import type { Enumeration } from '../../src/layout/enumeration.ts';
 import type { FlagSet } from '../../src/layout/flags.ts';
 import type { Fields, Struct } from '../../src/layout/struct.ts';
@@ -17,6 +18,7 @@ const exported = [
   verbs,
   verbsCodes,
   verbsQp,
+  verbsWork,
   rdmacm,
   rdmacmCodes,
   sockaddr,
@@ -58,7 +60,8 @@ export const KERNEL_NAMES = new Map(
 );
 
 /** Constants of other types that begin with the prefix of a declared one. */
-export const OTHER_FAMILIES = /^IBV_(QP_(CREATE|EX_WITH|INIT_ATTR|OPEN_ATTR)|ACCESS_OPTIONAL)_/;
+export const OTHER_FAMILIES =
+  /^IBV_(QP_(CREATE|EX_WITH|INIT_ATTR|OPEN_ATTR)_|ACCESS_OPTIONAL_|WC_(EX_WITH_|STANDARD_FLAGS$|IP_CSUM_OK_SHIFT$)|WR_TAG_)/;
 
 /** C name and value of every declared constant. */
 export function declaredConstants(): [string, bigint][] {
@@ -85,7 +88,10 @@ export function declaredConstants(): [string, bigint][] {
     ),
     ...named(sockaddr.AF, (key) => `AF_${key}`),
     ...named(rdmacmCodes.RaiFlag, (key) => `RAI_${key}`),
-    ...named({ RDMA_MAX_RESP_RES: rdmacmCodes.CM_MAXIMUM }, (key) => key),
+    ...named(
+      { RDMA_MAX_RESP_RES: rdmacmCodes.CM_MAXIMUM, RDMA_UDP_QKEY: rdmacmCodes.UDP_QKEY },
+      (key) => key,
+    ),
     ...Object.entries(rdmacmCodes.CmOption).flatMap(([key, { level, name }]): [string, bigint][] => [
       [`RDMA_OPTION_${key.slice(0, 2)}`, BigInt(level)],
       [`RDMA_OPTION_${key}`, BigInt(name)],

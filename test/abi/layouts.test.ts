@@ -102,6 +102,8 @@ testAgainstHeaders('Debian 12: rdma-core 44, Linux 6.1', '/usr/include', {
   otherMembers: ['ib_uverbs_query_port_resp_ex.reserved: 6 bytes at 42'],
   otherStructs: ['ibv_port_attr: 52 bytes, aligned to 4'],
   absentConstants: [
+    'IBV_WR_FLUSH',
+    'IBV_WC_FLUSH',
     'RDMA_CM_EVENT_ADDRINFO_RESOLVED',
     'RDMA_CM_EVENT_ADDRINFO_ERROR',
     'RDMA_CM_EVENT_USER',

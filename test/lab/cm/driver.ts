@@ -1,15 +1,17 @@
 /**
  * Runs in the lab: many connections in one process, through the core, while a timer tells whether the event loop
- * keeps ticking. Prints one JSON object. `driver connects|rejects|concurrent|pending COUNT`.
+ * keeps ticking. Prints one JSON object. `driver connects|rejects|concurrent|pending|joins|rubbish COUNT`.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gidText } from '../../../src/abi/ib-types.ts';
 import { parseEndpoint } from '../../../src/cm/address.ts';
 import type { CmChannel, CmId } from '../../../src/cm/channel.ts';
 import { connect, connectionValues, RPING_REQUEST } from '../../../src/cm/connect.ts';
 import { type ListenRequest, listen } from '../../../src/cm/listen.ts';
+import { rpingMessage } from '../../../src/cm/rping.ts';
 import { type CmSettings, closeChannel, openChannel, thisEnvironment } from '../../../src/cm/session.ts';
 import type { CmListenObject } from '../../../src/model/cm.ts';
 
@@ -41,6 +43,7 @@ const serverRequest: ListenRequest = {
   srq: false,
   qpNum: null,
   holdMs: null,
+  echo: false,
 };
 
 const environment = thisEnvironment(null);
@@ -150,12 +153,79 @@ async function pending(count: number) {
   return { serverMs };
 }
 
+/** What a client can send to an echo service that it should not: each over a connection of its own. */
+async function rubbish() {
+  const messages: Readonly<Record<string, (rkey: number, address: bigint) => Uint8Array>> = {
+    'a byte too many': () => new Uint8Array(17),
+    'longer than any buffer': () => new Uint8Array(5000),
+    'no memory of ours': () => rpingMessage.encode({ address: 4096n, rkey: 0xbad, size: 64 }),
+    'a ping of 2 GiB': (rkey, address) => rpingMessage.encode({ address, rkey, size: 0x8000_0000 }),
+    'a ping of nothing': (rkey, address) => rpingMessage.encode({ address, rkey, size: 0 }),
+  };
+  const { objects, done } = await startServer({ count: 5, echo: true }, 7304);
+  const channel = await openChannel(environment);
+  const wait = { timeoutMs: 60_000, signal: null, what: 'rubbish' };
+  const outcomes: Record<string, string | null> = {};
+  for (const [name, make] of Object.entries(messages)) {
+    const id = await resolved(channel, 7304);
+    const path = await id.createDataPath({ sends: 4, receives: 4 });
+    const memory = await path.registerMemory(8192, ['LOCAL_WRITE', 'REMOTE_READ', 'REMOTE_WRITE']);
+    await id.connect(connectionValues(RPING_REQUEST), NONE);
+    await channel.nextEvent(id, wait);
+    const message = make(memory.rkey, memory.address);
+    memory.bytes.set(message);
+    path.postSend({ id: 1, opcode: 2, part: { memory, offset: 0, length: message.length } });
+    // The service says goodbye, and the listener goes on.
+    outcomes[name] = (await channel.nextEvent(id, wait)).name;
+    await id.disconnect();
+    await id.destroy();
+  }
+  const failure = await done;
+  await closeChannel(channel);
+  const said = objects.flatMap(({ error }) => (error === null ? [] : [`${error.code}: ${error.message}`]));
+  return { outcomes, said, failure };
+}
+
+/** Joins groups, one to send only, leaves one of them, and leaves the other to the end of the id. */
+async function joins() {
+  const groups = ['239.9.1.1', '239.9.1.2'] as const;
+  const wait = { timeoutMs: 30_000, signal: null, what: 'join' };
+  const channel = await openChannel(environment);
+  const id = await channel.createId('UDP');
+  const address = (host: string) => ({ family: 'ipv4', address: host, port: 0, scopeId: 0 }) as const;
+  await id.resolveAddr(address(LEFT.host), address(groups[0]), 10_000);
+  await channel.nextEvent(id, wait);
+  await id.createQp({ sharedReceiveQueue: false });
+  const events: object[] = [];
+  for (const [index, group] of groups.entries()) {
+    await id.joinMulticast(address(group), index === 1);
+    const { name, status, privateData, ud } = await channel.nextEvent(id, wait);
+    events.push({
+      name,
+      status,
+      dataLength: privateData.length,
+      qpNum: ud?.qp_num,
+      qkey: ud?.qkey,
+      dgid: ud && gidText(ud.ah_attr.grh.dgid),
+    });
+  }
+  await id.leaveMulticast(address(groups[0]));
+  const again = await id.leaveMulticast(address(groups[0])).then(
+    () => 0,
+    ({ errno }: { errno: number }) => errno,
+  );
+  await closeChannel(channel);
+  return { events, again };
+}
+
 const [kind = '', count = '1'] = process.argv.slice(2);
 const KINDS: Readonly<Record<string, (count: number) => Promise<object>>> = {
   connects: (n) => oneAfterAnother(n, null),
   rejects: (n) => oneAfterAnother(n, 28),
   concurrent,
   pending,
+  joins,
+  rubbish,
 };
 const run = KINDS[kind];
 if (run === undefined) throw new Error(`there is no ${kind}`);

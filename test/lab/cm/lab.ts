@@ -4,8 +4,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { type Outcome, Place } from '../roce/tools.ts';
 import { buildSchema } from './schema.ts';
 
-export const LEFT = '10.9.0.1';
-export const RIGHT = '10.9.1.1';
+export { LEFT, RIGHT } from './addresses.ts';
 
 /** Starts a guest before the tests of a file, and ends it after them. */
 export function useGuest(): Place {

@@ -55,6 +55,7 @@ async function serve(environment: CmEnvironment, settings: CmSettings, rejectRea
     srq: false,
     qpNum: null,
     holdMs: null,
+    echo: false,
   };
   const done = listen(request, settings, environment, async ({ action }) => {
     if (action === 'listening') listening();

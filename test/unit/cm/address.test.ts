@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { decodeSocketAddress, encodeSocketAddress, type SocketAddress } from '../../../src/abi/sockaddr.ts';
-import { EndpointError, endpointText, isLoopback, parseEndpoint } from '../../../src/cm/address.ts';
+import {
+  EndpointError,
+  endpointText,
+  isLoopback,
+  parseEndpoint,
+  resolveMulticast,
+} from '../../../src/cm/address.ts';
+import { machineOf } from './machine.ts';
 
 describe('parseEndpoint', () => {
   it.each([
@@ -68,4 +75,23 @@ describe('socket addresses', () => {
     );
     expect(['10.0.0.1', 'fd09::1', '::'].map((text) => isLoopback(at(text)))).toEqual([false, false, false]);
   });
+});
+
+describe('a multicast group', () => {
+  const machine = machineOf({});
+  // RFC 5771 and RFC 4291.
+  it.each(['224.0.0.0', '239.255.255.255', 'ff00::', 'ff02::1', 'ffff::'])('%s is one', async (text) => {
+    const group = await resolveMulticast(parseEndpoint(text), machine, 1000);
+    expect(group).toMatchObject({ address: text, port: 0 });
+  });
+
+  it.each(['223.255.255.255', '240.0.0.0', '10.9.1.1', 'fe80::1', 'fd09::1', '::ff'])(
+    '%s is none',
+    async (text) => {
+      await expect(resolveMulticast(parseEndpoint(text), machine, 1000)).rejects.toMatchObject({
+        code: 'USAGE',
+        exitStatus: 2,
+      });
+    },
+  );
 });

@@ -46,6 +46,9 @@ export function fakeBackend(): Fake {
       resolveAddr: call('resolve_addr', undefined),
       resolveRoute: call('resolve_route', undefined),
       createQp: call('create_qp', 7),
+      createDataPath: async () => {
+        throw new Error('not in this fake');
+      },
       connect: call('connect', undefined),
       accept: call('accept', undefined),
       reject: call('reject', undefined),
@@ -57,6 +60,8 @@ export function fakeBackend(): Fake {
         throw new Error('not in this fake');
       },
       notify: call('notify', undefined),
+      joinMulticast: call('join_multicast', undefined),
+      leaveMulticast: call('leave_multicast', undefined),
       destroy: call('destroy', undefined),
     };
     ids.push(id);
