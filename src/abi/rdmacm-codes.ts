@@ -1,5 +1,6 @@
 /** Enumerations of <rdma/rdma_cma.h> and of the connection manager's messages. */
 import { type EnumJson, enumeration } from '../layout/enumeration.ts';
+import { flagSet } from '../layout/flags.ts';
 
 /** enum rdma_cm_event_type; 16 to 19 since rdma-core 60. */
 export const CmEventType = enumeration('rdma_cm_event_type', 'RDMA_CM_EVENT_', {
@@ -41,6 +42,18 @@ export const PortSpace = enumeration('rdma_port_space', 'RDMA_PS_', {
 });
 
 export type PortSpaceName = NonNullable<ReturnType<typeof PortSpace.nameOf>>;
+
+/** What membership of a multicast group is asked for. */
+export const JoinMulticastFlag = enumeration('rdma_cm_mc_join_flags', 'RDMA_MC_JOIN_FLAG_', {
+  FULLMEMBER: 0,
+  SENDONLY_FULLMEMBER: 1,
+});
+
+/** Which members of a rdma_cm_join_mc_attr_ex hold. */
+export const JoinMulticastAttr = flagSet('rdma_cm_join_mc_attr_mask', 'RDMA_CM_JOIN_MC_ATTR_', {
+  ADDRESS: 0,
+  JOIN_FLAGS: 1,
+});
 
 /** Levels and names of rdma_set_option(3). */
 export const CmOption = {

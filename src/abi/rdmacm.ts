@@ -1,10 +1,11 @@
 /** Structures of <rdma/rdma_cma.h> and <infiniband/sa.h>, as librdmacm 44 to 65 has them. */
 import { about } from '../layout/codec.ts';
 import { enumOf } from '../layout/enumeration.ts';
+import { flagsOf } from '../layout/flags.ts';
 import { be16, be32, bytes, hex, pointer, s32, u8, u16, u32, u64 } from '../layout/scalar.ts';
 import { struct, union } from '../layout/struct.ts';
 import { gid } from './ib-types.ts';
-import { CmEventType, PortSpace } from './rdmacm-codes.ts';
+import { CmEventType, JoinMulticastAttr, JoinMulticastFlag, PortSpace } from './rdmacm-codes.ts';
 import { Mtu, QpType, Rate } from './verbs-codes.ts';
 
 export const rdmaIbAddr = struct('rdma_ib_addr', { sgid: gid, dgid: gid, pkey: be16 });
@@ -94,6 +95,13 @@ export const rdmaCmEvent = struct(
   { id: pointer, listen_id: pointer, event: enumOf(u32, CmEventType), status: s32, param: bytes(56) },
   { size: 80 },
 );
+
+/** What rdma_join_multicast_ex(3) takes; `comp_mask` tells which of the others hold. */
+export const rdmaCmJoinMcAttrEx = struct('rdma_cm_join_mc_attr_ex', {
+  comp_mask: flagsOf(u32, JoinMulticastAttr),
+  join_flags: enumOf(u32, JoinMulticastFlag),
+  addr: pointer,
+});
 
 export const rdmaAddrinfo = struct(
   'rdma_addrinfo',

@@ -93,5 +93,13 @@ export interface BackendId {
   /** @param state enum ibv_qp_state */
   initQpAttr(state: number): Promise<Decoded<typeof ibUverbsQpAttr>>;
   notify(event: number): Promise<void>;
+  /**
+   * Starts to join a group; it ends in MULTICAST_JOIN, whose `ud` has the group's address, Q_Key and queue pair
+   * number, or in MULTICAST_ERROR. The id is bound to a device; a queue pair that it has by then receives what is
+   * sent to the group, unless `sendOnly`.
+   */
+  joinMulticast(group: SocketAddress, sendOnly: boolean): Promise<void>;
+  /** Leaves a group that was joined by the same address. Groups that are left over are left by destroy. */
+  leaveMulticast(group: SocketAddress): Promise<void>;
   destroy(): Promise<void>;
 }

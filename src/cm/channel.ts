@@ -61,6 +61,9 @@ const ALLOWED = {
     'accepting',
   ],
   notify: ['accepting', 'connected', 'answered'],
+  join_multicast: ['bound', 'address resolved', 'route resolved'],
+  // Leaving is possible for as long as there is an id: the library looks for the group itself.
+  leave_multicast: ['bound', 'address resolved', 'route resolved', 'failed', 'device removed'],
   set_option: [
     'created',
     'bound',
@@ -395,6 +398,15 @@ export class CmId {
 
   notify(event: number): Promise<void> {
     return this.#move('notify', null, () => this.backend.notify(event));
+  }
+
+  /** Ends in MULTICAST_JOIN or MULTICAST_ERROR. */
+  joinMulticast(group: SocketAddress, sendOnly: boolean): Promise<void> {
+    return this.#move('join_multicast', null, () => this.backend.joinMulticast(group, sendOnly));
+  }
+
+  leaveMulticast(group: SocketAddress): Promise<void> {
+    return this.#move('leave_multicast', null, () => this.backend.leaveMulticast(group));
   }
 
   /** Frees the id and what it has. May be called any number of times. */

@@ -105,6 +105,8 @@ function idOf(handle: CmIdHandle, key: string, forget: () => void): BackendId {
       return uverbsQpAttr(attr, mask);
     },
     notify: (event) => handle.notify(event),
+    joinMulticast: (group, sendOnly) => handle.joinMulticast(encodeSocketAddress(group), sendOnly),
+    leaveMulticast: (group) => handle.leaveMulticast(encodeSocketAddress(group)),
     async destroy() {
       await handle.destroy();
       forget();

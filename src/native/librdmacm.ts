@@ -8,10 +8,11 @@ import {
   rdmaAddrinfo,
   rdmaCmEvent,
   rdmaCmId,
+  rdmaCmJoinMcAttrEx,
   rdmaConnParam,
   rdmaUdParam,
 } from '../abi/rdmacm.ts';
-import { CmEventType } from '../abi/rdmacm-codes.ts';
+import { CmEventType, JoinMulticastAttr, JoinMulticastFlag } from '../abi/rdmacm-codes.ts';
 import { QpType } from '../abi/verbs-codes.ts';
 import { ibvQpAttr, ibvQpInitAttr, ibvSrqInitAttr } from '../abi/verbs-qp.ts';
 import type { Decoded } from '../layout/codec.ts';
@@ -37,6 +38,7 @@ const LIBIBVERBS_SONAME = 'libibverbs.so.1';
 /** Releases of rdma-core that brought a function; the others have been there always. */
 const SINCE: Readonly<Record<string, number>> = {
   rdma_establish: 23,
+  rdma_join_multicast_ex: 16,
   rdma_init_qp_attr: 23,
   rdma_reject_ece: 31,
 };
@@ -244,6 +246,8 @@ export class CmIdHandle {
   #open = true;
   #hasQueuePair = false;
   #hasSharedReceiveQueue = false;
+  /** Groups that have been joined and not left. */
+  readonly #groups: Uint8Array[] = [];
 
   constructor(
     private readonly library: NativeLibrary,
@@ -416,6 +420,34 @@ export class CmIdHandle {
     return { attr: ibvQpAttr.decode(bytes), mask: (mask[0] ?? 0) >>> 0 };
   }
 
+  /**
+   * Starts to join a group; it ends in MULTICAST_JOIN or MULTICAST_ERROR. The id must be bound to a device. Its
+   * queue pair, where it has one by then, is attached when the event is taken, unless it only sends.
+   * rdma_join_multicast(3), or _ex to send only: MissingSymbolError before rdma-core 16.
+   */
+  async joinMulticast(group: Uint8Array, sendOnly: boolean): Promise<void> {
+    if (sendOnly) {
+      const attr = rdmaCmJoinMcAttrEx.encode({
+        comp_mask: Number(JoinMulticastAttr.maskOf('ADDRESS') | JoinMulticastAttr.maskOf('JOIN_FLAGS')),
+        join_flags: JoinMulticastFlag.valueOf('SENDONLY_FULLMEMBER'),
+        addr: addressOf(group),
+      });
+      await this.#call('int rdma_join_multicast_ex(void *id, void *attr, void *context)', attr, null);
+      // Read during the call; until here it must not be collected.
+      addressOf(group);
+    } else {
+      await this.#call('int rdma_join_multicast(void *id, void *addr, void *context)', group, null);
+    }
+    this.#groups.push(group);
+  }
+
+  /** rdma_leave_multicast(3), of a group that was joined with the same bytes. Waits for events under way. */
+  async leaveMulticast(group: Uint8Array): Promise<void> {
+    await this.#call('int rdma_leave_multicast(void *id, void *addr)', group);
+    const index = this.#groups.findIndex((joined) => Buffer.compare(joined, group) === 0);
+    if (index >= 0) this.#groups.splice(index, 1);
+  }
+
   /** @param event an ibv_event_type */
   notify(event: number): Promise<void> {
     return this.#call('int rdma_notify(void *id, int event)', event);
@@ -426,6 +458,12 @@ export class CmIdHandle {
     if (!this.#open) return;
     this.#open = false;
     await Promise.allSettled([...this.#pending]);
+    // First: the kernel keeps a queue pair that is attached to a group.
+    for (const group of this.#groups) {
+      await this.library
+        .get<number>('int rdma_leave_multicast(void *id, void *addr)')
+        .callAsync(this.#id, group);
+    }
     if (this.#hasQueuePair) {
       await this.library.get<void>('void rdma_destroy_qp(void *id)').callAsync(this.#id);
     }

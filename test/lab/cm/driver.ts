@@ -1,11 +1,12 @@
 /**
  * Runs in the lab: many connections in one process, through the core, while a timer tells whether the event loop
- * keeps ticking. Prints one JSON object. `driver connects|rejects|concurrent|pending COUNT`.
+ * keeps ticking. Prints one JSON object. `driver connects|rejects|concurrent|pending|joins COUNT`.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gidText } from '../../../src/abi/ib-types.ts';
 import { parseEndpoint } from '../../../src/cm/address.ts';
 import type { CmChannel, CmId } from '../../../src/cm/channel.ts';
 import { connect, connectionValues, RPING_REQUEST } from '../../../src/cm/connect.ts';
@@ -150,12 +151,45 @@ async function pending(count: number) {
   return { serverMs };
 }
 
+/** Joins groups, one to send only, leaves one of them, and leaves the other to the end of the id. */
+async function joins() {
+  const groups = ['239.9.1.1', '239.9.1.2'] as const;
+  const wait = { timeoutMs: 30_000, signal: null, what: 'join' };
+  const channel = await openChannel(environment);
+  const id = await channel.createId('UDP');
+  const address = (host: string) => ({ family: 'ipv4', address: host, port: 0, scopeId: 0 }) as const;
+  await id.resolveAddr(address(LEFT.host), address(groups[0]), 10_000);
+  await channel.nextEvent(id, wait);
+  await id.createQp({ sharedReceiveQueue: false });
+  const events: object[] = [];
+  for (const [index, group] of groups.entries()) {
+    await id.joinMulticast(address(group), index === 1);
+    const { name, status, privateData, ud } = await channel.nextEvent(id, wait);
+    events.push({
+      name,
+      status,
+      dataLength: privateData.length,
+      qpNum: ud?.qp_num,
+      qkey: ud?.qkey,
+      dgid: ud && gidText(ud.ah_attr.grh.dgid),
+    });
+  }
+  await id.leaveMulticast(address(groups[0]));
+  const again = await id.leaveMulticast(address(groups[0])).then(
+    () => 0,
+    ({ errno }: { errno: number }) => errno,
+  );
+  await closeChannel(channel);
+  return { events, again };
+}
+
 const [kind = '', count = '1'] = process.argv.slice(2);
 const KINDS: Readonly<Record<string, (count: number) => Promise<object>>> = {
   connects: (n) => oneAfterAnother(n, null),
   rejects: (n) => oneAfterAnother(n, 28),
   concurrent,
   pending,
+  joins,
 };
 const run = KINDS[kind];
 if (run === undefined) throw new Error(`there is no ${kind}`);

@@ -57,6 +57,8 @@ export function fakeBackend(): Fake {
         throw new Error('not in this fake');
       },
       notify: call('notify', undefined),
+      joinMulticast: call('join_multicast', undefined),
+      leaveMulticast: call('leave_multicast', undefined),
       destroy: call('destroy', undefined),
     };
     ids.push(id);
