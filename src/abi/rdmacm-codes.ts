@@ -47,12 +47,14 @@ export type PortSpaceName = NonNullable<ReturnType<typeof PortSpace.nameOf>>;
 export const JoinMulticastFlag = enumeration('rdma_cm_mc_join_flags', 'RDMA_MC_JOIN_FLAG_', {
   FULLMEMBER: 0,
   SENDONLY_FULLMEMBER: 1,
+  RESERVED: 2,
 });
 
 /** Which members of a rdma_cm_join_mc_attr_ex hold. */
 export const JoinMulticastAttr = flagSet('rdma_cm_join_mc_attr_mask', 'RDMA_CM_JOIN_MC_ATTR_', {
   ADDRESS: 0,
   JOIN_FLAGS: 1,
+  RESERVED: 2,
 });
 
 /** Levels and names of rdma_set_option(3). */
