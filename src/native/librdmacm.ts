@@ -14,7 +14,7 @@ import {
 } from '../abi/rdmacm.ts';
 import { CmEventType, JoinMulticastAttr, JoinMulticastFlag } from '../abi/rdmacm-codes.ts';
 import { QpType } from '../abi/verbs-codes.ts';
-import { ibvQpAttr, ibvQpInitAttr, ibvSrqInitAttr } from '../abi/verbs-qp.ts';
+import { ibvEce, ibvQpAttr, ibvQpInitAttr, ibvSrqInitAttr } from '../abi/verbs-qp.ts';
 import type { Decoded } from '../layout/codec.ts';
 import type { Encodable } from '../layout/struct.ts';
 import { ClosedHandleError, NativeCallError } from './errors.ts';
@@ -41,6 +41,10 @@ const SINCE: Readonly<Record<string, number>> = {
   rdma_join_multicast_ex: 16,
   rdma_init_qp_attr: 23,
   rdma_reject_ece: 31,
+  rdma_set_local_ece: 31,
+  rdma_get_remote_ece: 31,
+  rdma_resolve_addrinfo: 60,
+  rdma_write_cm_event: 60,
 };
 
 const { EAGAIN, EINTR } = constants.errno;
@@ -52,6 +56,9 @@ const IBV_QP_NUM = 52;
 export type ConnectionParameters = Encodable<
   Omit<Decoded<typeof rdmaConnParam>, 'private_data' | 'private_data_len'>
 >;
+
+/** Options of a vendor's own. */
+export type Ece = Decoded<typeof ibvEce>;
 
 /** An event, copied; librdmacm has been told that it is done with. */
 export interface NativeCmEvent {
@@ -89,6 +96,8 @@ export class AddrinfoError extends Error {
 
 export class Librdmacm {
   readonly #library = new NativeLibrary(LIBRDMACM_SONAME);
+  /** The ids of all channels: an id may move from one to another while events of it are on their way. */
+  readonly #ids = new Map<Pointer, CmIdHandle>();
 
   origin(): LibraryOrigin {
     return this.#library.origin();
@@ -103,7 +112,7 @@ export class Librdmacm {
       .get<Pointer | null>('void *rdma_create_event_channel(void)')
       .callAsync();
     if (!result) throw new NativeCallError('rdma_create_event_channel', errno);
-    return new CmEventChannel(this.#library, result);
+    return new CmEventChannel(this.#library, result, this.#ids);
   }
 
   /** rdma_getaddrinfo(3). Throws AddrinfoError. */
@@ -149,12 +158,12 @@ export class Librdmacm {
 export class CmEventChannel {
   readonly #channel: Pointer;
   readonly #readiness: Readiness;
-  readonly #ids = new Map<Pointer, CmIdHandle>();
   #open = true;
 
   constructor(
     private readonly library: NativeLibrary,
     channel: Pointer,
+    private readonly ids: Map<Pointer, CmIdHandle>,
   ) {
     this.#channel = channel;
     const fd = readS32(channel);
@@ -178,10 +187,10 @@ export class CmEventChannel {
   }
 
   #adopt(pointer: Pointer): CmIdHandle {
-    const known = this.#ids.get(pointer);
+    const known = this.ids.get(pointer);
     if (known) return known;
-    const handle = new CmIdHandle(this.library, pointer, () => this.#ids.delete(pointer));
-    this.#ids.set(pointer, handle);
+    const handle = new CmIdHandle(this.library, pointer, this, () => this.ids.delete(pointer));
+    this.ids.set(pointer, handle);
     return handle;
   }
 
@@ -234,7 +243,7 @@ export class CmEventChannel {
     if (!this.#open) return;
     this.#open = false;
     await this.#readiness.close();
-    for (const id of [...this.#ids.values()]) await id.destroy();
+    for (const id of [...this.ids.values()]) if (id.channel === this) await id.destroy();
     await this.library.get<void>('void rdma_destroy_event_channel(void *channel)').callAsync(this.#channel);
   }
 }
@@ -249,12 +258,21 @@ export class CmIdHandle {
   /** Groups that have been joined and not left. */
   readonly #groups: Uint8Array[] = [];
 
+  #channel: CmEventChannel;
+
   constructor(
     private readonly library: NativeLibrary,
     id: Pointer,
+    channel: CmEventChannel,
     private readonly forget: () => void,
   ) {
     this.#id = id;
+    this.#channel = channel;
+  }
+
+  /** The channel that its events come through. */
+  get channel(): CmEventChannel {
+    return this.#channel;
   }
 
   get #pointer(): Pointer {
@@ -451,6 +469,51 @@ export class CmIdHandle {
   /** @param event an ibv_event_type */
   notify(event: number): Promise<void> {
     return this.#call('int rdma_notify(void *id, int event)', event);
+  }
+
+  /** rdma_migrate_id(3): from now on, the events of the id come through another channel. */
+  async migrate(channel: CmEventChannel): Promise<void> {
+    await this.#call('int rdma_migrate_id(void *id, void *channel)', channel.pointer);
+    this.#channel = channel;
+  }
+
+  /** rdma_set_local_ece(3): goes along with connect or accept. MissingSymbolError before rdma-core 31. */
+  setLocalEce(ece: Ece): Promise<void> {
+    return this.#call('int rdma_set_local_ece(void *id, void *ece)', ibvEce.encode(ece));
+  }
+
+  /** rdma_get_remote_ece(3): what came with the request or the answer. MissingSymbolError before rdma-core 31. */
+  async remoteEce(): Promise<Ece> {
+    const bytes = new Uint8Array(ibvEce.size);
+    await this.#call('int rdma_get_remote_ece(void *id, void *ece)', bytes);
+    return ibvEce.decode(bytes);
+  }
+
+  /** rdma_resolve_addrinfo(3), which ends in an event. MissingSymbolError before rdma-core 60. */
+  resolveAddrinfo(node: string | null, service: string | null): Promise<void> {
+    return this.#call(
+      'int rdma_resolve_addrinfo(void *id, const char *node, const char *service, const void *hints)',
+      node,
+      service,
+      null,
+    );
+  }
+
+  /** rdma_write_cm_event(3): an event of one's own. MissingSymbolError before rdma-core 60. */
+  writeCmEvent(event: number, status: number, argument: bigint): Promise<void> {
+    return this.#call(
+      'int rdma_write_cm_event(void *id, int event, int status, uint64_t arg)',
+      event,
+      status,
+      argument,
+    );
+  }
+
+  /** rdma_destroy_qp(3), with its completion queues. */
+  async destroyQp(): Promise<void> {
+    if (!this.#hasQueuePair) return;
+    this.#hasQueuePair = false;
+    await this.library.get<void>('void rdma_destroy_qp(void *id)').callAsync(this.#pointer);
   }
 
   /** Frees what the id has, in the order that C wants, and the id. May wait for a call that is under way. */
