@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { DataTextError, dataOf } from '../cm/data-text.ts';
 import { type OptionSpec, UsageError } from './spec.ts';
 
 /** `--private-data TEXT|0xHEX|@FILE`. */
@@ -11,17 +11,10 @@ export const PRIVATE_DATA: OptionSpec<Uint8Array | null> = {
 
 /** Throws UsageError for hexadecimal digits that are none, and for a file that cannot be read. */
 export function parsePrivateData(text: string): Uint8Array {
-  if (text.startsWith('@')) {
-    try {
-      return readFileSync(text.slice(1));
-    } catch (error) {
-      throw new UsageError(`--private-data: ${error instanceof Error ? error.message : String(error)}`);
-    }
+  try {
+    return dataOf(text);
+  } catch (error) {
+    if (error instanceof DataTextError) throw new UsageError(`--private-data: ${error.message}`);
+    throw error;
   }
-  if (!/^0x/i.test(text)) return Buffer.from(text, 'utf8');
-  const digits = text.slice(2);
-  if (digits.length % 2 !== 0 || /[^0-9a-f]/i.test(digits)) {
-    throw new UsageError(`--private-data: '${text}' is not pairs of hexadecimal digits`);
-  }
-  return Buffer.from(digits, 'hex');
 }
