@@ -11,6 +11,7 @@ export const SCHEMA_IDS = {
   cmListen: 'rdmatool/cm-listen/1',
   cmInitQpAttr: 'rdmatool/cm-init-qp-attr/1',
   cmGetaddrinfo: 'rdmatool/cm-getaddrinfo/1',
+  cmRun: 'rdmatool/cm-run/1',
   madGet: 'rdmatool/mad-get/1',
   madGetPorts: 'rdmatool/mad-get-ports/1',
   madTable: 'rdmatool/mad-table/1',

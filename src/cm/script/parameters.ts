@@ -128,8 +128,7 @@ export const NEW_ID: Parameter<string> = {
 
 export const CHANNEL: Parameter<string> = {
   placeholder: 'CHANNEL',
-  parse: (text, { channels }) =>
-    known('channel', text, channels, `make one: create-event-channel ${text}`),
+  parse: (text, { channels }) => known('channel', text, channels, `make one: create-event-channel ${text}`),
 };
 
 export const LAST_OF_CHANNEL: Parameter<string> = {
