@@ -81,7 +81,8 @@ export interface Outcome {
   readonly steps: CmStep[];
 }
 
-const PORT_SPACE_WORDS = { TCP: 'tcp', UDP: 'udp', IB: 'ib', IPOIB: 'ipoib' } as const;
+/** Port spaces as documents have them. */
+export const PORT_SPACE_WORDS = { TCP: 'tcp', UDP: 'udp', IB: 'ib', IPOIB: 'ipoib' } as const;
 
 /** Runs `work` on a fresh id, takes everything down, and tells what happened. */
 export async function conduct(

@@ -2,7 +2,7 @@ import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { ADDRESS_HELP, endpointOf, PEER_ARGUMENT, PEER_OPTIONS, settingsOf } from './cm-options.ts';
 import { PRIVATE_DATA } from './cm-private-data.ts';
-import { defineCommand, flag, integerBetween } from './spec.ts';
+import { defineCommand, flag, integerBetween, UsageError } from './spec.ts';
 
 export const HANDSHAKE_OPTIONS = {
   privateData: PRIVATE_DATA,
@@ -37,10 +37,18 @@ export const cmConnectCommand = defineCommand({
     ...HANDSHAKE_OPTIONS,
     retryCount: integerBetween('--retry-count <N>', 'retries of a request that is not acknowledged', 0, 7),
     hold: integerBetween('--hold <seconds>', 'keep the connection for so long', 0, 86_400),
+    count: integerBetween('--count <N>', 'connect so often, and time each step', 1, 10_000_000),
+    concurrency: integerBetween(
+      '--concurrency <N>',
+      'with --count: so many at once, 1 unless given',
+      1,
+      65_536,
+    ),
   },
   details: [
     'Resolves address and route, makes a queue pair (RC; UD with --ps udp), connects, keeps the connection for --hold seconds, disconnects, and shows each step with its duration. Everything is taken down, on failure and at Ctrl-C too. The values of the handshake are those of rping unless given.',
     'A rejection is shown with its reason by name and number, what it means and what to do next, and the private data of the peer. Over InfiniBand and RoCE the receiver of private data is told the room of the message, not the length that was sent: the rest is zeros.',
+    'With --count the result is another one: connections per second, the shortest, median, 99th percentile and longest time of each step (those of cmtime), and failures grouped by their cause (schema cm-connect-many). Each connection is taken down before the next one takes its place.',
     'With --qp-num the handshake happens without a queue pair; --timeout then is worth raising where the peer makes one first.',
     ADDRESS_HELP,
   ],
@@ -57,6 +65,11 @@ export const cmConnectCommand = defineCommand({
     {
       command: 'rdmatool cm connect 192.0.2.7:18515 --hold 10 --json',
       does: 'hold a connection for ten seconds, and tell all of it as JSON',
+    },
+    {
+      command:
+        "rdmatool lab run roce -- sh -c 'rdmatool cm listen 10.9.1.1 --count 100 >/dev/null & sleep 4; rdmatool cm connect 10.9.1.1 --bind 10.9.0.1 --count 100 --concurrency 8'",
+      does: 'time the steps of a hundred connections, eight at once',
     },
   ],
   seeAlso: ['rdmatool-cm-listen(1)', 'rdma_connect(3)', 'rping(1)', 'ucmatose(1)'],
@@ -84,6 +97,19 @@ export const cmConnectCommand = defineCommand({
       qpNum: options.qpNum,
       holdMs: (options.hold ?? 0) * 1000,
     };
+    if (options.concurrency !== null && options.count === null) {
+      throw new UsageError('--concurrency goes with --count');
+    }
+    if (options.count !== null) {
+      const { count } = options;
+      const { concludeMany } = await import('./cm-connect-many.ts');
+      return concludeMany(
+        peer,
+        { connection: request, count, concurrency: options.concurrency ?? 1 },
+        settings,
+        context,
+      );
+    }
     const result = await connect(peer, request, settings, thisEnvironment(context.interruption()));
     return context.conclude(result, async () => {
       const { cmConnectView } = await import('../views/cm.ts');

@@ -25,8 +25,7 @@ export const cmRunCommand = defineCommand({
       does: 'an example in the lab',
     },
     {
-      command:
-        "printf 'create-id a\\nresolve-addr a 10.9.1.1\\nget-event a ADDR_RESOLVED within 2s\\nquery-route a\\n' | rdmatool lab run roce -- rdmatool cm run -",
+      command: "echo 'create-id a' | rdmatool lab run roce -- rdmatool cm run -",
       does: 'a script from stdin',
     },
     {

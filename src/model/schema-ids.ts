@@ -8,6 +8,7 @@ export const SCHEMA_IDS = {
   cmBind: 'rdmatool/cm-bind/1',
   cmResolve: 'rdmatool/cm-resolve/1',
   cmConnect: 'rdmatool/cm-connect/1',
+  cmConnectMany: 'rdmatool/cm-connect-many/1',
   cmListen: 'rdmatool/cm-listen/1',
   cmInitQpAttr: 'rdmatool/cm-init-qp-attr/1',
   cmGetaddrinfo: 'rdmatool/cm-getaddrinfo/1',

@@ -8,6 +8,7 @@ import {
   CmListenObject,
   CmResolveResult,
 } from './cm.ts';
+import { CmConnectManyResult } from './cm-connect-many.ts';
 import { CmRunObject } from './cm-run.ts';
 import { LabStatusResult } from './lab-status.ts';
 import { ListResult } from './list.ts';
@@ -38,6 +39,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'cm-bind': CmBindResult as object as JsonSchema,
   'cm-resolve': CmResolveResult as object as JsonSchema,
   'cm-connect': CmConnectResult as object as JsonSchema,
+  'cm-connect-many': CmConnectManyResult as object as JsonSchema,
   'cm-listen': CmListenObject as object as JsonSchema,
   'cm-run': CmRunObject as object as JsonSchema,
   'cm-init-qp-attr': CmInitQpAttrResult as object as JsonSchema,
