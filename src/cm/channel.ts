@@ -148,6 +148,8 @@ export interface Wait {
 
 interface Waiter {
   readonly id: CmId | null;
+  readonly signal: AbortSignal | null;
+  readonly what: string;
   settle(event: CmEvent): void;
   fail(error: unknown): void;
 }
@@ -160,10 +162,13 @@ export const interrupted = (what: string): Failure =>
 export class CmChannel {
   readonly #ids = new Map<BackendId, CmId>();
   readonly #waiters = new Set<Waiter>();
+  /** Signals that are listened to, and how that ends. */
+  readonly #heeded = new Map<AbortSignal, () => void>();
   readonly #unclaimed: CmEvent[] = [];
   /** Where ids have gone whose events may still be on their way through this channel. */
   readonly #moved = new WeakMap<BackendId, CmChannel>();
   #pump: Promise<void> | null = null;
+  #isTaking = false;
   #closing: Promise<void> | null = null;
   #open = true;
 
@@ -233,12 +238,14 @@ export class CmChannel {
     return new Promise((resolve, reject) => {
       const done = (): void => {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
         this.#waiters.delete(waiter);
-        if (this.#waiters.size === 0) this.backend.wake();
+        // A pump that waits for an event that nobody wants any more.
+        if (this.#waiters.size === 0 && this.#isTaking) this.backend.wake();
       };
       const waiter: Waiter = {
         id,
+        signal,
+        what,
         settle(event) {
           done();
           resolve(event);
@@ -248,7 +255,6 @@ export class CmChannel {
           reject(error);
         },
       };
-      const abort = (): void => waiter.fail(interrupted(what));
       const timer =
         timeoutMs === null
           ? undefined
@@ -263,22 +269,37 @@ export class CmChannel {
                 ),
               timeoutMs,
             );
-      signal?.addEventListener('abort', abort);
+      if (signal !== null) this.#heed(signal);
       this.#waiters.add(waiter);
       this.#pump ??= this.#takeEvents();
     });
+  }
+
+  /** Ends the waits of a signal when it aborts: with one listener, however many wait. */
+  #heed(signal: AbortSignal): void {
+    if (this.#heeded.has(signal)) return;
+    const abort = (): void => {
+      for (const waiter of [...this.#waiters]) {
+        if (waiter.signal === signal) waiter.fail(interrupted(waiter.what));
+      }
+    };
+    signal.addEventListener('abort', abort);
+    this.#heeded.set(signal, () => signal.removeEventListener('abort', abort));
   }
 
   /** Hands out events for as long as somebody waits for one. */
   async #takeEvents(): Promise<void> {
     try {
       while (this.#waiters.size > 0 && this.#open) {
+        this.#isTaking = true;
         const event = await this.backend.nextEvent();
+        this.#isTaking = false;
         if (event) this.#deliver(event);
       }
     } catch (error) {
       for (const waiter of [...this.#waiters]) waiter.fail(error);
     } finally {
+      this.#isTaking = false;
       this.#pump = null;
     }
   }
@@ -319,6 +340,7 @@ export class CmChannel {
     const pump = this.#pump;
     for (const waiter of [...this.#waiters])
       waiter.fail(wrongOrder('get_cm_event', 'the channel was closed'));
+    for (const end of this.#heeded.values()) end();
     await pump;
     for (const id of [...this.#ids.values()]) await id.destroy();
     await this.backend.close();

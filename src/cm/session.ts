@@ -64,10 +64,14 @@ export interface CmEnvironment {
   readonly openBackend: () => Backend;
 }
 
-export const thisEnvironment = (signal: AbortSignal | null): CmEnvironment => ({
+/** @param calling `here` on a thread of its own, which may wait for calls */
+export const thisEnvironment = (
+  signal: AbortSignal | null,
+  calling: 'pool' | 'here' = 'pool',
+): CmEnvironment => ({
   machine: thisMachine(),
   signal,
-  openBackend: () => librdmacmBackend(new Librdmacm()),
+  openBackend: () => librdmacmBackend(new Librdmacm(calling)),
 });
 
 /** What is known of an id at the end of a run. */

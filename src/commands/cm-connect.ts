@@ -103,12 +103,8 @@ export const cmConnectCommand = defineCommand({
     if (options.count !== null) {
       const { count } = options;
       const { concludeMany } = await import('./cm-connect-many.ts');
-      return concludeMany(
-        peer,
-        { connection: request, count, concurrency: options.concurrency ?? 1 },
-        settings,
-        context,
-      );
+      const many = { connection: request, count, concurrency: options.concurrency ?? 1, apart: true };
+      return concludeMany({ peer, request: many, settings }, context);
     }
     const result = await connect(peer, request, settings, thisEnvironment(context.interruption()));
     return context.conclude(result, async () => {

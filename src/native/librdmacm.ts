@@ -12,8 +12,8 @@ import {
   rdmaConnParam,
   rdmaUdParam,
 } from '../abi/rdmacm.ts';
-import { CmEventType, JoinMulticastAttr, JoinMulticastFlag } from '../abi/rdmacm-codes.ts';
-import { QpType } from '../abi/verbs-codes.ts';
+import { type CmEventName, CmEventType, JoinMulticastAttr, JoinMulticastFlag } from '../abi/rdmacm-codes.ts';
+import { QpType, TransportType } from '../abi/verbs-codes.ts';
 import { ibvEce, ibvQpAttr, ibvQpInitAttr, ibvSrqInitAttr } from '../abi/verbs-qp.ts';
 import type { Decoded } from '../layout/codec.ts';
 import type { Encodable } from '../layout/struct.ts';
@@ -22,6 +22,7 @@ import { IBV_DEVICE } from './libibverbs.ts';
 import {
   type Argument,
   addressOf,
+  type Calling,
   type LibraryOrigin,
   NativeLibrary,
   type Pointer,
@@ -46,6 +47,33 @@ const SINCE: Readonly<Record<string, number>> = {
   rdma_resolve_addrinfo: 60,
   rdma_write_cm_event: 60,
 };
+
+const offsetOf = ({ members }: Pick<typeof rdmaCmEvent, 'members'>, name: string): bigint =>
+  BigInt(members.find((member) => member.name === name)?.offset ?? 0);
+
+/** Read one by one: decoding the whole structure costs more than all else that an event costs. */
+const EVENT = {
+  id: offsetOf(rdmaCmEvent, 'id'),
+  listen_id: offsetOf(rdmaCmEvent, 'listen_id'),
+  event: offsetOf(rdmaCmEvent, 'event'),
+  status: offsetOf(rdmaCmEvent, 'status'),
+  param: offsetOf(rdmaCmEvent, 'param'),
+};
+const QP_TYPE_OFFSET = offsetOf(rdmaCmId, 'qp_type');
+
+/** Events that carry neither parameters nor data. */
+const WITHOUT_PARAMETERS: ReadonlySet<CmEventName> = new Set([
+  'ADDR_RESOLVED',
+  'ADDR_ERROR',
+  'ROUTE_RESOLVED',
+  'ROUTE_ERROR',
+  'DISCONNECTED',
+  'DEVICE_REMOVAL',
+  'ADDR_CHANGE',
+  'TIMEWAIT_EXIT',
+]);
+const IWARP = TransportType.valueOf('IWARP');
+const NO_DATA = new Uint8Array();
 
 const { EAGAIN, EINTR } = constants.errno;
 
@@ -95,9 +123,14 @@ export class AddrinfoError extends Error {
 }
 
 export class Librdmacm {
-  readonly #library = new NativeLibrary(LIBRDMACM_SONAME);
+  readonly #library: NativeLibrary;
   /** The ids of all channels: an id may move from one to another while events of it are on their way. */
   readonly #ids = new Map<Pointer, CmIdHandle>();
+
+  /** @param calling `here` for a thread of its own, which may wait. Throws MissingLibraryError. */
+  constructor(calling: Calling = 'pool') {
+    this.#library = new NativeLibrary(LIBRDMACM_SONAME, calling);
+  }
 
   origin(): LibraryOrigin {
     return this.#library.origin();
@@ -217,20 +250,22 @@ export class CmEventChannel {
   }
 
   #copy(pointer: Pointer): NativeCmEvent {
-    const raw = rdmaCmEvent.decode(readBytes(pointer, rdmaCmEvent.size));
-    const id = this.#adopt(raw.id);
-    const listener = raw.listen_id === 0n ? null : this.#adopt(raw.listen_id);
-    const isDatagram = id.isDatagram();
-    const conn = isDatagram ? null : rdmaConnParam.decode(raw.param);
-    const ud = isDatagram ? rdmaUdParam.decode(raw.param) : null;
-    // For multicast the pointer is the context of the join, not data.
-    const hasData = !(CmEventType.nameOf(raw.event) ?? '').startsWith('MULTICAST');
+    const event = readS32(pointer + EVENT.event);
+    const status = readS32(pointer + EVENT.status);
+    const id = this.#adopt(readPointer(pointer + EVENT.id));
+    const listening = readPointer(pointer + EVENT.listen_id);
+    const listener = listening === 0n ? null : this.#adopt(listening);
+    const nothing = { id, listener, event, status, privateData: NO_DATA, conn: null, ud: null };
+    const name = CmEventType.nameOf(event);
+    if (name !== null && WITHOUT_PARAMETERS.has(name)) return nothing;
+    const param = readBytes(pointer + EVENT.param, rdmaUdParam.size);
+    const conn = id.isDatagram ? null : rdmaConnParam.decode(param);
+    const ud = id.isDatagram ? rdmaUdParam.decode(param) : null;
     const data = conn ?? ud;
-    const privateData =
-      hasData && data && data.private_data !== 0n
-        ? readBytes(data.private_data, data.private_data_len)
-        : new Uint8Array();
-    return { id, listener, event: raw.event, status: raw.status, privateData, conn, ud };
+    // For multicast the pointer is the context of the join, not data.
+    const hasData = name?.startsWith('MULTICAST') !== true && data !== null && data.private_data !== 0n;
+    const privateData = hasData ? readBytes(data.private_data, data.private_data_len) : NO_DATA;
+    return { ...nothing, privateData, conn, ud };
   }
 
   /** Ends the wait in nextEvent, or the next one. */
@@ -259,6 +294,8 @@ export class CmIdHandle {
   readonly #groups: Uint8Array[] = [];
 
   #channel: CmEventChannel;
+  /** Whether the id's messages are datagrams: it decides what an event's parameters are. */
+  readonly isDatagram: boolean;
 
   constructor(
     private readonly library: NativeLibrary,
@@ -268,6 +305,7 @@ export class CmIdHandle {
   ) {
     this.#id = id;
     this.#channel = channel;
+    this.isDatagram = readS32(id + QP_TYPE_OFFSET) === QpType.valueOf('UD');
   }
 
   /** The channel that its events come through. */
@@ -283,7 +321,10 @@ export class CmIdHandle {
   /** Calls a function of librdmacm that returns 0, or -1 with errno. Throws NativeCallError. */
   async #call(prototype: string, ...args: Argument[]): Promise<void> {
     const symbol = /(\w+)\s*\(/.exec(prototype)?.[1] ?? prototype;
-    const call = this.library.get<number>(prototype, SINCE[symbol]).callAsync(this.#pointer, ...args);
+    const fn = this.library.get<number>(prototype, SINCE[symbol]);
+    // Over iWARP connect waits for the peer.
+    const mayWait = symbol === 'rdma_connect' && this.device()?.transport === IWARP;
+    const call = mayWait ? fn.callOnPool(this.#pointer, ...args) : fn.callAsync(this.#pointer, ...args);
     this.#pending.add(call);
     try {
       const { result, errno } = await call;
@@ -296,11 +337,6 @@ export class CmIdHandle {
   /** The id's members, as they are now. */
   read(): Decoded<typeof rdmaCmId> {
     return rdmaCmId.decode(readBytes(this.#pointer, rdmaCmId.size));
-  }
-
-  /** Whether the id's messages are datagrams: it decides what an event's parameters are. */
-  isDatagram(): boolean {
-    return this.read().qp_type === QpType.valueOf('UD');
   }
 
   /** The device that the id is bound to, null before. */
