@@ -353,7 +353,8 @@ class Run {
       portSpace: this.settings.portSpace,
       transport: this.#device?.transport ?? null,
       device: this.#device?.name ?? null,
-      local: this.from && endpointText(this.from),
+      // Each connection has a port of its own.
+      local: this.from && (this.from.port === 0 ? this.from.address : endpointText(this.from)),
       peer: endpointText(this.to),
     };
   }

@@ -79,5 +79,7 @@ async function apart(
   } finally {
     clearInterval(watch);
     signal.removeEventListener('abort', abort);
+    // It has said all; its end is not waited for.
+    worker.unref();
   }
 }

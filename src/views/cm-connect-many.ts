@@ -56,6 +56,9 @@ function failureBlocks({ failures }: CmConnectManyResult): Block[] {
         first.code,
       ]),
     },
-    ...failures.map(({ first }): Block => ({ type: 'text', text: `${first.message}; next: ${first.hint}` })),
+    // A single cause is what stderr says.
+    ...(failures.length === 1 ? [] : failures).map(
+      ({ first }): Block => ({ type: 'text', text: `${first.message}; next: ${first.hint}` }),
+    ),
   ];
 }
