@@ -20,7 +20,7 @@ const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, mil
 /** @param {readonly string[]} command */
 function run([program = '', ...args]) {
   const started = performance.now();
-  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: 120_000 });
+  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: 600_000 });
   if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${error?.message ?? stdout + stderr}`);
   return { stdout, elapsed: performance.now() - started };
 }
