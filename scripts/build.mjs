@@ -17,7 +17,7 @@ const withoutChildProcess = {
 
 rmSync('dist', { recursive: true, force: true });
 const bundle = await rolldown({
-  input: { main: 'src/main.ts' },
+  input: { main: 'src/main.ts', 'cm-many-thread': 'src/commands/cm-many-thread.ts' },
   platform: 'node',
   external: ['koffi'],
   plugins: [withoutChildProcess],

@@ -2,7 +2,7 @@
 import { about } from '../layout/codec.ts';
 import { enumOf } from '../layout/enumeration.ts';
 import { flagsOf } from '../layout/flags.ts';
-import { be16, be32, bytes, hex, pointer, s32, u8, u16, u32, u64 } from '../layout/scalar.ts';
+import { be16, be32, be64, bytes, hex, pointer, s32, u8, u16, u32, u64 } from '../layout/scalar.ts';
 import { struct, union } from '../layout/struct.ts';
 import { gid } from './ib-types.ts';
 import { CmEventType, JoinMulticastAttr, JoinMulticastFlag, PortSpace } from './rdmacm-codes.ts';
@@ -151,3 +151,25 @@ export const ibvSaPathRec = struct(
   },
   { size: 64 },
 );
+
+/** A path record as it travels: struct ibv_path_record of <infiniband/sa.h>. */
+export const ibvPathRecord = struct('ibv_path_record', {
+  service_id: be64,
+  dgid: gid,
+  sgid: gid,
+  dlid: be16,
+  slid: be16,
+  flowlabel_hoplimit: be32,
+  tclass: u8,
+  reversible_numpath: u8,
+  pkey: be16,
+  qosclass_sl: be16,
+  mtu: u8,
+  rate: u8,
+  packetlifetime: u8,
+  preference: u8,
+  reserved: bytes(6),
+});
+
+/** What the option RDMA_OPTION_IB_PATH takes: struct ibv_path_data. */
+export const ibvPathData = struct('ibv_path_data', { flags: u32, reserved: u32, path: ibvPathRecord });

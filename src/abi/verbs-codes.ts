@@ -226,6 +226,30 @@ export const CompCntrOp = flagSet('ibv_qp_attach_comp_cntr_op', 'IBV_QP_ATTACH_C
   REMOTE_RDMA_WRITE: 5,
 });
 
+/** enum ibv_event_type: what rdma_notify(3) passes on. */
+export const EventType = enumeration('ibv_event_type', 'IBV_EVENT_', {
+  CQ_ERR: 0,
+  QP_FATAL: 1,
+  QP_REQ_ERR: 2,
+  QP_ACCESS_ERR: 3,
+  COMM_EST: 4,
+  SQ_DRAINED: 5,
+  PATH_MIG: 6,
+  PATH_MIG_ERR: 7,
+  DEVICE_FATAL: 8,
+  PORT_ACTIVE: 9,
+  PORT_ERR: 10,
+  LID_CHANGE: 11,
+  PKEY_CHANGE: 12,
+  SM_CHANGE: 13,
+  SRQ_ERR: 14,
+  SRQ_LIMIT_REACHED: 15,
+  QP_LAST_WQE_REACHED: 16,
+  CLIENT_REREGISTER: 17,
+  GID_CHANGE: 18,
+  WQ_FATAL: 19,
+});
+
 export const QpType = enumeration('ibv_qp_type', 'IBV_QPT_', {
   RC: 2,
   UC: 3,

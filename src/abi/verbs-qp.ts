@@ -35,6 +35,9 @@ export const ibvSrqInitAttr = struct('ibv_srq_init_attr', {
   attr: struct('ibv_srq_attr', { max_wr: u32, max_sge: u32, srq_limit: u32 }),
 });
 
+/** Enhanced connection establishment: options of a vendor's own, which ride on the handshake. */
+export const ibvEce = struct('ibv_ece', { vendor_id: u32, options: u32, comp_mask: u32 });
+
 export const ibvQpAttr = struct(
   'ibv_qp_attr',
   {

@@ -62,6 +62,12 @@ export interface RouteValues {
   readonly paths: readonly Decoded<typeof ibvSaPathRec>[];
 }
 
+/** Enhanced connection establishment. */
+export interface EceValues {
+  readonly vendor_id: number;
+  readonly options: number;
+}
+
 export interface BackendDevice {
   readonly name: string;
   /** enum ibv_transport_type. */
@@ -74,7 +80,7 @@ export interface QueuePairRequest {
 }
 
 export interface BackendId {
-  /** Unique while the channel is open. */
+  /** Unique among the ids of all channels of the backend. */
   readonly key: string;
   route(): RouteValues;
   /** The device that the id is bound to, null before. */
@@ -104,5 +110,15 @@ export interface BackendId {
   joinMulticast(group: SocketAddress, sendOnly: boolean): Promise<void>;
   /** Leaves a group that was joined by the same address. Groups that are left over are left by destroy. */
   leaveMulticast(group: SocketAddress): Promise<void>;
+  /** From now on, the events of the id come through another channel of the same backend. */
+  migrate(channel: BackendChannel): Promise<void>;
+  destroyQp(): Promise<void>;
+  /** Options of a vendor's own, to go along with connect or accept. */
+  setLocalEce(ece: EceValues): Promise<void>;
+  remoteEce(): Promise<EceValues>;
+  /** Ends in an event. */
+  resolveAddrinfo(node: string | null, service: string | null): Promise<void>;
+  /** Puts an event of one's own into the channel. */
+  writeCmEvent(event: number, status: number, argument: bigint): Promise<void>;
   destroy(): Promise<void>;
 }

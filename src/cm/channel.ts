@@ -14,6 +14,7 @@ import type {
   BackendEvent,
   BackendId,
   ConnectionValues,
+  EceValues,
   QueuePairRequest,
   RouteValues,
 } from './backend.ts';
@@ -39,6 +40,26 @@ export type CmState =
   | 'failed'
   | 'device removed'
   | 'destroyed';
+
+const LIVE = [
+  'created',
+  'bound',
+  'resolving address',
+  'address resolved',
+  'resolving route',
+  'route resolved',
+  'connecting',
+  'answered',
+  'connected',
+  'disconnecting',
+  'disconnected',
+  'listening',
+  'requested',
+  'accepting',
+  'rejected',
+  'failed',
+  'device removed',
+] as const;
 
 /** In which states each call may be made. */
 const ALLOWED = {
@@ -76,6 +97,12 @@ const ALLOWED = {
     'requested',
     'connected',
   ],
+  migrate_id: LIVE,
+  destroy_qp: LIVE,
+  set_local_ece: LIVE,
+  get_remote_ece: LIVE,
+  resolve_addrinfo: ['created', 'bound'],
+  write_cm_event: LIVE,
 } as const satisfies Record<string, readonly CmState[]>;
 
 export type CmOperation = keyof typeof ALLOWED;
@@ -83,9 +110,10 @@ export type CmOperation = keyof typeof ALLOWED;
 /** What an event makes of the state of its id; null leaves it. */
 const AFTER_EVENT: Readonly<Record<CmEventName, CmState | null>> = {
   ADDR_RESOLVED: 'address resolved',
-  ADDR_ERROR: 'failed',
+  // It can be tried again.
+  ADDR_ERROR: 'bound',
   ROUTE_RESOLVED: 'route resolved',
-  ROUTE_ERROR: 'failed',
+  ROUTE_ERROR: 'address resolved',
   CONNECT_REQUEST: 'requested',
   CONNECT_RESPONSE: 'answered',
   CONNECT_ERROR: 'failed',
@@ -121,6 +149,8 @@ export interface Wait {
 
 interface Waiter {
   readonly id: CmId | null;
+  readonly signal: AbortSignal | null;
+  readonly what: string;
   settle(event: CmEvent): void;
   fail(error: unknown): void;
 }
@@ -133,8 +163,13 @@ export const interrupted = (what: string): Failure =>
 export class CmChannel {
   readonly #ids = new Map<BackendId, CmId>();
   readonly #waiters = new Set<Waiter>();
+  /** Signals that are listened to, and how that ends. */
+  readonly #heeded = new Map<AbortSignal, () => void>();
   readonly #unclaimed: CmEvent[] = [];
+  /** Where ids have gone whose events may still be on their way through this channel. */
+  readonly #moved = new WeakMap<BackendId, CmChannel>();
   #pump: Promise<void> | null = null;
+  #isTaking = false;
   #closing: Promise<void> | null = null;
   #open = true;
 
@@ -152,13 +187,43 @@ export class CmChannel {
   #adopt(backend: BackendId, portSpace: PortSpaceName, state: CmState): CmId {
     const known = this.#ids.get(backend);
     if (known) return known;
-    const id = new CmId(backend, portSpace, state, () => {
-      this.#ids.delete(backend);
-      const kept = this.#unclaimed.filter((event) => event.id !== id);
-      this.#unclaimed.splice(0, this.#unclaimed.length, ...kept);
-    });
+    const id = new CmId(backend, portSpace, state, this);
     this.#ids.set(backend, id);
     return id;
+  }
+
+  /** For the id: it is destroyed. */
+  forget(backend: BackendId, id: CmId): void {
+    this.#ids.delete(backend);
+    this.#takeUnclaimed((event) => event.id === id);
+  }
+
+  #takeUnclaimed(belongs: (event: CmEvent) => boolean): CmEvent[] {
+    const taken = this.#unclaimed.filter(belongs);
+    const kept = this.#unclaimed.filter((event) => !belongs(event));
+    this.#unclaimed.splice(0, this.#unclaimed.length, ...kept);
+    return taken;
+  }
+
+  /** For the id: takes it over from another channel while `call` tells the kernel. */
+  async receive(backend: BackendId, id: CmId, from: CmChannel, call: () => Promise<void>): Promise<void> {
+    if (!this.#open) throw wrongOrder('migrate_id', 'the event channel is closed');
+    // Its events may come here before the call has returned.
+    this.#ids.set(backend, id);
+    try {
+      await call();
+    } catch (error) {
+      this.#ids.delete(backend);
+      throw error;
+    }
+    from.#ids.delete(backend);
+    from.#moved.set(backend, this);
+    for (const event of from.#takeUnclaimed((event) => isFor(event, id))) this.#offer(event);
+  }
+
+  /** For the id: the channel below. */
+  get own(): BackendChannel {
+    return this.backend;
   }
 
   /**
@@ -174,12 +239,14 @@ export class CmChannel {
     return new Promise((resolve, reject) => {
       const done = (): void => {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
         this.#waiters.delete(waiter);
-        if (this.#waiters.size === 0) this.backend.wake();
+        // A pump that waits for an event that nobody wants any more.
+        if (this.#waiters.size === 0 && this.#isTaking) this.backend.wake();
       };
       const waiter: Waiter = {
         id,
+        signal,
+        what,
         settle(event) {
           done();
           resolve(event);
@@ -189,7 +256,6 @@ export class CmChannel {
           reject(error);
         },
       };
-      const abort = (): void => waiter.fail(interrupted(what));
       const timer =
         timeoutMs === null
           ? undefined
@@ -204,27 +270,47 @@ export class CmChannel {
                 ),
               timeoutMs,
             );
-      signal?.addEventListener('abort', abort);
+      if (signal !== null) this.#heed(signal);
       this.#waiters.add(waiter);
       this.#pump ??= this.#takeEvents();
     });
+  }
+
+  /** Ends the waits of a signal when it aborts: with one listener, however many wait. */
+  #heed(signal: AbortSignal): void {
+    if (this.#heeded.has(signal)) return;
+    const abort = (): void => {
+      for (const waiter of [...this.#waiters]) {
+        if (waiter.signal === signal) waiter.fail(interrupted(waiter.what));
+      }
+    };
+    signal.addEventListener('abort', abort);
+    this.#heeded.set(signal, () => signal.removeEventListener('abort', abort));
   }
 
   /** Hands out events for as long as somebody waits for one. */
   async #takeEvents(): Promise<void> {
     try {
       while (this.#waiters.size > 0 && this.#open) {
+        this.#isTaking = true;
         const event = await this.backend.nextEvent();
+        this.#isTaking = false;
         if (event) this.#deliver(event);
       }
     } catch (error) {
       for (const waiter of [...this.#waiters]) waiter.fail(error);
     } finally {
+      this.#isTaking = false;
       this.#pump = null;
     }
   }
 
   #deliver(raw: BackendEvent): void {
+    const elsewhere = this.#moved.get(raw.listener ?? raw.id);
+    if (elsewhere && !this.#ids.has(raw.listener ?? raw.id)) {
+      elsewhere.#deliver(raw);
+      return;
+    }
     const listener = raw.listener && (this.#ids.get(raw.listener) ?? null);
     const known = this.#ids.get(raw.id);
     // What comes for an id that is being destroyed has no reader; a request brings a new id.
@@ -234,6 +320,10 @@ export class CmChannel {
     const event: CmEvent = { ...raw, id, listener, name };
     const state = name && AFTER_EVENT[name];
     if (state) id.advance(state);
+    this.#offer(event);
+  }
+
+  #offer(event: CmEvent): void {
     const waiter = [...this.#waiters].find((candidate) => isFor(event, candidate.id));
     if (waiter) waiter.settle(event);
     else this.#unclaimed.push(event);
@@ -251,6 +341,7 @@ export class CmChannel {
     const pump = this.#pump;
     for (const waiter of [...this.#waiters])
       waiter.fail(wrongOrder('get_cm_event', 'the channel was closed'));
+    for (const end of this.#heeded.values()) end();
     await pump;
     for (const id of [...this.#ids.values()]) await id.destroy();
     await this.backend.close();
@@ -270,6 +361,7 @@ const wrongOrder = (operation: string, state: string): Failure =>
 /** One rdma_cm_id. Calls fail with NativeCallError, or Failure WRONG_ORDER before they reach C. */
 export class CmId {
   #state: CmState;
+  #channel: CmChannel;
   #hasQueuePair = false;
   #destroyed: Promise<void> | null = null;
 
@@ -277,9 +369,15 @@ export class CmId {
     private readonly backend: BackendId,
     readonly portSpace: PortSpaceName,
     state: CmState,
-    private readonly forget: () => void,
+    channel: CmChannel,
   ) {
     this.#state = state;
+    this.#channel = channel;
+  }
+
+  /** The channel that its events come through. */
+  get channel(): CmChannel {
+    return this.#channel;
   }
 
   get state(): CmState {
@@ -419,12 +517,62 @@ export class CmId {
     return this.#move('leave_multicast', null, () => this.backend.leaveMulticast(group));
   }
 
+  /** From now on, the events of the id come through another channel; those that nobody took go along. */
+  async migrate(channel: CmChannel): Promise<void> {
+    this.#check('migrate_id');
+    if (channel === this.#channel) return;
+    await channel.receive(this.backend, this, this.#channel, () => this.backend.migrate(channel.own));
+    this.#channel = channel;
+  }
+
+  async destroyQp(): Promise<void> {
+    this.#check('destroy_qp');
+    if (!this.#hasQueuePair) throw wrongOrder('destroy_qp', 'the id has no queue pair');
+    await this.backend.destroyQp();
+    this.#hasQueuePair = false;
+  }
+
+  /** Options of a vendor's own, which go along with connect or accept; not with a queue pair. */
+  async setLocalEce(ece: EceValues): Promise<void> {
+    if (this.#hasQueuePair) throw wrongOrder('set_local_ece', 'the id has a queue pair');
+    return this.#move('set_local_ece', null, () => this.backend.setLocalEce(ece));
+  }
+
+  /** What came with the request or the answer of the peer. */
+  async remoteEce(): Promise<EceValues> {
+    this.#check('get_remote_ece');
+    if (this.#hasQueuePair) throw wrongOrder('get_remote_ece', 'the id has a queue pair');
+    return this.backend.remoteEce();
+  }
+
+  /** Ends in ADDRINFO_RESOLVED or ADDRINFO_ERROR. */
+  resolveAddrinfo(node: string | null, service: string | null): Promise<void> {
+    return this.#move('resolve_addrinfo', null, () => this.backend.resolveAddrinfo(node, service));
+  }
+
+  /** Puts an event of one's own into the channel. */
+  writeCmEvent(event: number, status: number, argument: bigint): Promise<void> {
+    return this.#move('write_cm_event', null, () => this.backend.writeCmEvent(event, status, argument));
+  }
+
+  /**
+   * Makes a call that only some backend has, in the states where the named one may be made.
+   * @param during the state until its event comes; a call that fails takes it back
+   */
+  perform(
+    operation: CmOperation,
+    during: CmState | null,
+    call: (id: BackendId) => Promise<void>,
+  ): Promise<void> {
+    return this.#move(operation, during, () => call(this.backend));
+  }
+
   /** Frees the id and what it has. May be called any number of times. */
   destroy(): Promise<void> {
     if (this.#destroyed === null) {
       this.#state = 'destroyed';
       this.#destroyed = this.backend.destroy();
-      this.forget();
+      this.#channel.forget(this.backend, this);
     }
     return this.#destroyed;
   }

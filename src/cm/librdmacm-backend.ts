@@ -15,22 +15,34 @@ const SRQ_DEPTH = 16;
 export const REASON_CONSUMER = 28;
 export const REASON_VENDOR_OPTION = 35;
 
-export const librdmacmBackend = (library: Librdmacm): Backend => ({
-  async openChannel() {
-    return channelOf(await library.createEventChannel());
-  },
-});
-
-function channelOf(channel: CmEventChannel): BackendChannel {
+export function librdmacmBackend(library: Librdmacm): Backend {
+  // An id may move between channels: it is known to the backend, not to one of them.
   const ids = new Map<CmIdHandle, BackendId>();
+  const channels = new WeakMap<BackendChannel, CmEventChannel>();
   let count = 0;
   const adopt = (handle: CmIdHandle): BackendId => {
     const known = ids.get(handle);
     if (known) return known;
-    const id = idOf(handle, `${++count}`, () => ids.delete(handle));
+    const id = idOf(
+      handle,
+      `${++count}`,
+      () => ids.delete(handle),
+      (channel) => channels.get(channel),
+    );
     ids.set(handle, id);
     return id;
   };
+  return {
+    async openChannel() {
+      const native = await library.createEventChannel();
+      const channel = channelOf(native, adopt);
+      channels.set(channel, native);
+      return channel;
+    },
+  };
+}
+
+function channelOf(channel: CmEventChannel, adopt: (handle: CmIdHandle) => BackendId): BackendChannel {
   return {
     createId: async (portSpace) => adopt(await channel.createId(PortSpace.valueOf(portSpace))),
     async nextEvent() {
@@ -58,7 +70,12 @@ function eventOf(event: NativeCmEvent, adopt: (handle: CmIdHandle) => BackendId)
   };
 }
 
-function idOf(handle: CmIdHandle, key: string, forget: () => void): BackendId {
+function idOf(
+  handle: CmIdHandle,
+  key: string,
+  forget: () => void,
+  nativeOf: (channel: BackendChannel) => CmEventChannel | undefined,
+): BackendId {
   return {
     key,
     route(): RouteValues {
@@ -115,6 +132,19 @@ function idOf(handle: CmIdHandle, key: string, forget: () => void): BackendId {
     notify: (event) => handle.notify(event),
     joinMulticast: (group, sendOnly) => handle.joinMulticast(encodeSocketAddress(group), sendOnly),
     leaveMulticast: (group) => handle.leaveMulticast(encodeSocketAddress(group)),
+    async migrate(channel) {
+      const native = nativeOf(channel);
+      if (!native) throw new TypeError('the channel is of another backend');
+      await handle.migrate(native);
+    },
+    destroyQp: () => handle.destroyQp(),
+    setLocalEce: (ece) => handle.setLocalEce({ ...ece, comp_mask: 0 }),
+    async remoteEce() {
+      const { vendor_id, options } = await handle.remoteEce();
+      return { vendor_id, options };
+    },
+    resolveAddrinfo: (node, service) => handle.resolveAddrinfo(node, service),
+    writeCmEvent: (event, status, argument) => handle.writeCmEvent(event, status, argument),
     async destroy() {
       await handle.destroy();
       forget();

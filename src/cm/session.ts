@@ -75,10 +75,14 @@ export interface CmEnvironment {
   readonly openBackend: () => Backend;
 }
 
-export const thisEnvironment = (signal: AbortSignal | null): CmEnvironment => ({
+/** @param calling `here` on a thread of its own, which may wait for calls */
+export const thisEnvironment = (
+  signal: AbortSignal | null,
+  calling: 'pool' | 'here' = 'pool',
+): CmEnvironment => ({
   machine: thisMachine(),
   signal,
-  openBackend: () => librdmacmBackend(new Librdmacm()),
+  openBackend: () => librdmacmBackend(new Librdmacm(calling)),
 });
 
 /** What is known of an id at the end of a run. */
@@ -92,7 +96,8 @@ export interface Outcome {
   readonly steps: CmStep[];
 }
 
-const PORT_SPACE_WORDS = { TCP: 'tcp', UDP: 'udp', IB: 'ib', IPOIB: 'ipoib' } as const;
+/** Port spaces as documents have them. */
+export const PORT_SPACE_WORDS = { TCP: 'tcp', UDP: 'udp', IB: 'ib', IPOIB: 'ipoib' } as const;
 
 /** Runs `work` on a fresh id, takes everything down, and tells what happened. */
 export async function conduct(

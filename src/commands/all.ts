@@ -12,6 +12,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDeclaration>>> = {
   'cm connect': async () => (await import('./cm-connect.ts')).cmConnectCommand,
   'cm listen': async () => (await import('./cm-listen.ts')).cmListenCommand,
   'cm join': async () => (await import('./cm-join.ts')).cmJoinCommand,
+  'cm run': async () => (await import('./cm-run.ts')).cmRunCommand,
   'cm resolve': async () => (await import('./cm-resolve.ts')).cmResolveCommand,
   'cm bind': async () => (await import('./cm-bind.ts')).cmBindCommand,
   'cm create-id': async () => (await import('./cm-create-id.ts')).cmCreateIdCommand,

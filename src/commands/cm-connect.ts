@@ -55,11 +55,19 @@ export const cmConnectCommand = defineCommand({
       1,
       LARGEST_PING_BYTES,
     ),
+    count: integerBetween('--count <N>', 'connect so often, and time each step', 1, 10_000_000),
+    concurrency: integerBetween(
+      '--concurrency <N>',
+      'with --count: so many at once, 1 unless given',
+      1,
+      65_536,
+    ),
   },
   details: [
     'Resolves address and route, makes a queue pair (RC; UD with --ps udp), connects, keeps the connection for --hold seconds, disconnects, and shows each step with its duration. Everything is taken down, on failure and at Ctrl-C too. The values of the handshake are those of rping unless given.',
     'A rejection is shown with its reason by name and number, what it means and what to do next, and the private data of the peer. Over InfiniBand and RoCE the receiver of private data is told the room of the message, not the length that was sent: the rest is zeros.',
     'With --ping N data goes over the connection, in the protocol of rping: the peer (rping -s, or rdmatool cm listen --echo) reads each ping of --size bytes by RDMA read, and writes it back by RDMA write. What comes back is compared with what was sent. Shown are the pings sent, received and verified, the round trip (minimum, median, p99, maximum), the bandwidth, and the completion that failed, if one did. --timeout is the time for each half of a ping. rping -s serves pings up to its own -S only. With --ps udp the pings are datagrams that the peer sends back: rdmatool cm listen --ps udp --echo, or udaddy with the same count (-C) and size (-S), which answers when it has got all, and with bytes of its own.',
+    'With --count the result is another one: connections per second, the shortest, median, 99th percentile and longest time of each step (those of cmtime), and failures grouped by their cause (schema cm-connect-many). Each connection is taken down before the next one takes its place.',
     'With --qp-num the handshake happens without a queue pair; --timeout then is worth raising where the peer makes one first.',
     ADDRESS_HELP,
   ],
@@ -81,6 +89,11 @@ export const cmConnectCommand = defineCommand({
     {
       command: 'rdmatool cm connect 192.0.2.7:18515 --hold 10 --json',
       does: 'hold a connection for ten seconds, and tell all of it as JSON',
+    },
+    {
+      command:
+        "rdmatool lab run roce -- sh -c 'rdmatool cm listen 10.9.1.1 --count 100 >/dev/null & sleep 4; rdmatool cm connect 10.9.1.1 --bind 10.9.0.1 --count 100 --concurrency 8'",
+      does: 'time the steps of a hundred connections, eight at once',
     },
   ],
   seeAlso: [
@@ -121,6 +134,15 @@ export const cmConnectCommand = defineCommand({
       holdMs: (options.hold ?? 0) * 1000,
       ping: options.ping === null ? null : { count: options.ping, size: options.size ?? DEFAULT_PING_BYTES },
     };
+    if (options.concurrency !== null && options.count === null) {
+      throw new UsageError('--concurrency goes with --count');
+    }
+    if (options.count !== null) {
+      const { count } = options;
+      const { concludeMany } = await import('./cm-connect-many.ts');
+      const many = { connection: request, count, concurrency: options.concurrency ?? 1, apart: true };
+      return concludeMany({ peer, request: many, settings }, context);
+    }
     const result = await connect(peer, request, settings, thisEnvironment(context.interruption()));
     return context.conclude(result, async () => {
       const { cmConnectView } = await import('../views/cm.ts');

@@ -1,6 +1,7 @@
 /** Documents of the `cm` commands in which nothing has happened yet. */
 import type { FailureJson } from '../explain/failure.ts';
 import type { CmListenObject } from './cm.ts';
+import type { CmRunObject } from './cm-run.ts';
 import { SCHEMA_IDS } from './schema-ids.ts';
 
 /** What every one-shot command has, before its first step. */
@@ -31,4 +32,21 @@ export const emptyListenObject = (error: FailureJson | null): CmListenObject => 
   ib_port: null,
   connection: null,
   echo: null,
+});
+
+/** An object of the stream of `cm run`, of this moment. */
+export const emptyRunObject = (error: FailureJson | null): CmRunObject => ({
+  schema: SCHEMA_IDS.cmRun,
+  time: new Date().toISOString(),
+  error,
+  line: null,
+  column: null,
+  step: null,
+  operation: null,
+  id: null,
+  state: null,
+  duration_ms: null,
+  failure_expected: false,
+  ok: error === null,
+  result: null,
 });

@@ -8,8 +8,10 @@ import {
   CmListenObject,
   CmResolveResult,
 } from './cm.ts';
-import { GidResult } from './gid.ts';
+import { CmConnectManyResult } from './cm-connect-many.ts';
 import { CmJoinResult } from './cm-join.ts';
+import { CmRunObject } from './cm-run.ts';
+import { GidResult } from './gid.ts';
 import { LabStatusResult } from './lab-status.ts';
 import { ListResult } from './list.ts';
 import {
@@ -40,7 +42,9 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'cm-bind': CmBindResult as object as JsonSchema,
   'cm-resolve': CmResolveResult as object as JsonSchema,
   'cm-connect': CmConnectResult as object as JsonSchema,
+  'cm-connect-many': CmConnectManyResult as object as JsonSchema,
   'cm-listen': CmListenObject as object as JsonSchema,
+  'cm-run': CmRunObject as object as JsonSchema,
   'cm-init-qp-attr': CmInitQpAttrResult as object as JsonSchema,
   'cm-join': CmJoinResult as object as JsonSchema,
   'cm-getaddrinfo': CmGetaddrinfoResult as object as JsonSchema,

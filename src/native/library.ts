@@ -24,7 +24,10 @@ export interface Outcome<R> {
 /** A function of a shared library, called on this thread or on one of the pool's. */
 export interface NativeFunction<R> {
   call(...args: Argument[]): Outcome<R>;
+  /** On a thread of the pool, or where the library is called `here`, at once on this one. */
   callAsync(...args: Argument[]): Promise<Outcome<R>>;
+  /** For a call that may wait for a peer: on a thread of the pool in any case. */
+  callOnPool(...args: Argument[]): Promise<Outcome<R>>;
 }
 
 /** The file that answered, and the rdma-core release that its name tells. */
@@ -52,22 +55,24 @@ export function mappedFiles(): string[] {
 type KoffiLibrary = ReturnType<typeof koffi.load>;
 type KoffiFunction = ReturnType<KoffiLibrary['func']>;
 
-function wrap<R>(fn: KoffiFunction): NativeFunction<R> {
-  return {
-    call(...args) {
-      const result: R = fn(...args);
-      return { result, errno: koffi.errno() };
-    },
-    callAsync: (...args) =>
-      new Promise((resolve, reject) => {
-        fn.async(...args, (error: Error | null, result: R) => {
-          // First thing in the callback: koffi carries the thread's errno over only until the next call.
-          const errno = koffi.errno();
-          if (error) reject(error);
-          else resolve({ result, errno });
-        });
-      }),
+/** Where callAsync makes its calls: on a thread of the pool, or at once on this one, which then must be able to wait. */
+export type Calling = 'pool' | 'here';
+
+function wrap<R>(fn: KoffiFunction, calling: Calling): NativeFunction<R> {
+  const call: NativeFunction<R>['call'] = (...args) => {
+    const result: R = fn(...args);
+    return { result, errno: koffi.errno() };
   };
+  const callOnPool: NativeFunction<R>['callOnPool'] = (...args) =>
+    new Promise((resolve, reject) => {
+      fn.async(...args, (error: Error | null, result: R) => {
+        // First thing in the callback: koffi carries the thread's errno over only until the next call.
+        const errno = koffi.errno();
+        if (error) reject(error);
+        else resolve({ result, errno });
+      });
+    });
+  return { call, callOnPool, callAsync: calling === 'pool' ? callOnPool : async (...args) => call(...args) };
 }
 
 const functionsAt = new Map<Pointer, NativeFunction<unknown>>();
@@ -82,7 +87,7 @@ export function functionAt<R>(
 ): NativeFunction<R> {
   const known = functionsAt.get(address);
   if (known) return known as NativeFunction<R>;
-  const found = wrap<R>(koffi.decode(address, prototype));
+  const found = wrap<R>(koffi.decode(address, prototype), 'pool');
   functionsAt.set(address, found as NativeFunction<unknown>);
   return found;
 }
@@ -92,7 +97,10 @@ export class NativeLibrary {
   readonly #functions = new Map<string, NativeFunction<unknown> | null>();
 
   /** Loads `soname`, or the running program itself where it is null. Throws MissingLibraryError. */
-  constructor(readonly soname: string | null) {
+  constructor(
+    readonly soname: string | null,
+    private readonly calling: Calling = 'pool',
+  ) {
     refuseUnknownPlatform();
     try {
       this.#handle = koffi.load(soname);
@@ -114,7 +122,7 @@ export class NativeLibrary {
     if (known !== undefined) return known as NativeFunction<R> | null;
     let found: NativeFunction<R> | null = null;
     try {
-      found = wrap<R>(this.#handle.func(prototype));
+      found = wrap<R>(this.#handle.func(prototype), this.calling);
     } catch (error) {
       // koffi says "Cannot find function"; anything else is a wrong prototype, a mistake of ours.
       if (!(error instanceof Error && /cannot find function/i.test(error.message))) throw error;

@@ -12,9 +12,9 @@ import {
   rdmaConnParam,
   rdmaUdParam,
 } from '../abi/rdmacm.ts';
-import { CmEventType, JoinMulticastAttr, JoinMulticastFlag } from '../abi/rdmacm-codes.ts';
-import { QpType } from '../abi/verbs-codes.ts';
-import { ibvQpAttr, ibvQpInitAttr, ibvSrqInitAttr } from '../abi/verbs-qp.ts';
+import { type CmEventName, CmEventType, JoinMulticastAttr, JoinMulticastFlag } from '../abi/rdmacm-codes.ts';
+import { QpType, TransportType } from '../abi/verbs-codes.ts';
+import { ibvEce, ibvQpAttr, ibvQpInitAttr, ibvSrqInitAttr } from '../abi/verbs-qp.ts';
 import type { Decoded } from '../layout/codec.ts';
 import type { Encodable } from '../layout/struct.ts';
 import { ClosedHandleError, NativeCallError } from './errors.ts';
@@ -22,6 +22,7 @@ import { IBV_DEVICE } from './libibverbs.ts';
 import {
   type Argument,
   addressOf,
+  type Calling,
   type LibraryOrigin,
   NativeLibrary,
   type Pointer,
@@ -42,7 +43,38 @@ const SINCE: Readonly<Record<string, number>> = {
   rdma_join_multicast_ex: 16,
   rdma_init_qp_attr: 23,
   rdma_reject_ece: 31,
+  rdma_set_local_ece: 31,
+  rdma_get_remote_ece: 31,
+  rdma_resolve_addrinfo: 60,
+  rdma_write_cm_event: 60,
 };
+
+const offsetOf = ({ members }: Pick<typeof rdmaCmEvent, 'members'>, name: string): bigint =>
+  BigInt(members.find((member) => member.name === name)?.offset ?? 0);
+
+/** Read one by one: decoding the whole structure costs more than all else that an event costs. */
+const EVENT = {
+  id: offsetOf(rdmaCmEvent, 'id'),
+  listen_id: offsetOf(rdmaCmEvent, 'listen_id'),
+  event: offsetOf(rdmaCmEvent, 'event'),
+  status: offsetOf(rdmaCmEvent, 'status'),
+  param: offsetOf(rdmaCmEvent, 'param'),
+};
+const QP_TYPE_OFFSET = offsetOf(rdmaCmId, 'qp_type');
+
+/** Events that carry neither parameters nor data. */
+const WITHOUT_PARAMETERS: ReadonlySet<CmEventName> = new Set([
+  'ADDR_RESOLVED',
+  'ADDR_ERROR',
+  'ROUTE_RESOLVED',
+  'ROUTE_ERROR',
+  'DISCONNECTED',
+  'DEVICE_REMOVAL',
+  'ADDR_CHANGE',
+  'TIMEWAIT_EXIT',
+]);
+const IWARP = TransportType.valueOf('IWARP');
+const NO_DATA = new Uint8Array();
 
 const { EAGAIN, EINTR } = constants.errno;
 
@@ -50,6 +82,9 @@ const { EAGAIN, EINTR } = constants.errno;
 export type ConnectionParameters = Encodable<
   Omit<Decoded<typeof rdmaConnParam>, 'private_data' | 'private_data_len'>
 >;
+
+/** Options of a vendor's own. */
+export type Ece = Decoded<typeof ibvEce>;
 
 /** An event, copied; librdmacm has been told that it is done with. */
 export interface NativeCmEvent {
@@ -86,7 +121,14 @@ export class AddrinfoError extends Error {
 }
 
 export class Librdmacm {
-  readonly #library = new NativeLibrary(LIBRDMACM_SONAME);
+  readonly #library: NativeLibrary;
+  /** The ids of all channels: an id may move from one to another while events of it are on their way. */
+  readonly #ids = new Map<Pointer, CmIdHandle>();
+
+  /** @param calling `here` for a thread of its own, which may wait. Throws MissingLibraryError. */
+  constructor(calling: Calling = 'pool') {
+    this.#library = new NativeLibrary(LIBRDMACM_SONAME, calling);
+  }
 
   origin(): LibraryOrigin {
     return this.#library.origin();
@@ -101,7 +143,7 @@ export class Librdmacm {
       .get<Pointer | null>('void *rdma_create_event_channel(void)')
       .callAsync();
     if (!result) throw new NativeCallError('rdma_create_event_channel', errno);
-    return new CmEventChannel(this.#library, result);
+    return new CmEventChannel(this.#library, result, this.#ids);
   }
 
   /** rdma_getaddrinfo(3). Throws AddrinfoError. */
@@ -147,13 +189,13 @@ export class Librdmacm {
 export class CmEventChannel {
   readonly #channel: Pointer;
   readonly #readiness: Readiness;
-  readonly #ids = new Map<Pointer, CmIdHandle>();
   readonly #creating = new Set<Promise<CmIdHandle>>();
   #open = true;
 
   constructor(
     private readonly library: NativeLibrary,
     channel: Pointer,
+    private readonly ids: Map<Pointer, CmIdHandle>,
   ) {
     this.#channel = channel;
     const fd = readS32(channel);
@@ -187,10 +229,10 @@ export class CmEventChannel {
   }
 
   #adopt(pointer: Pointer): CmIdHandle {
-    const known = this.#ids.get(pointer);
+    const known = this.ids.get(pointer);
     if (known) return known;
-    const handle = new CmIdHandle(this.library, pointer, () => this.#ids.delete(pointer));
-    this.#ids.set(pointer, handle);
+    const handle = new CmIdHandle(this.library, pointer, this, () => this.ids.delete(pointer));
+    this.ids.set(pointer, handle);
     return handle;
   }
 
@@ -217,20 +259,22 @@ export class CmEventChannel {
   }
 
   #copy(pointer: Pointer): NativeCmEvent {
-    const raw = rdmaCmEvent.decode(readBytes(pointer, rdmaCmEvent.size));
-    const id = this.#adopt(raw.id);
-    const listener = raw.listen_id === 0n ? null : this.#adopt(raw.listen_id);
-    const isDatagram = id.isDatagram();
-    const conn = isDatagram ? null : rdmaConnParam.decode(raw.param);
-    const ud = isDatagram ? rdmaUdParam.decode(raw.param) : null;
-    // For multicast the pointer is the context of the join, not data.
-    const hasData = !(CmEventType.nameOf(raw.event) ?? '').startsWith('MULTICAST');
+    const event = readS32(pointer + EVENT.event);
+    const status = readS32(pointer + EVENT.status);
+    const id = this.#adopt(readPointer(pointer + EVENT.id));
+    const listening = readPointer(pointer + EVENT.listen_id);
+    const listener = listening === 0n ? null : this.#adopt(listening);
+    const nothing = { id, listener, event, status, privateData: NO_DATA, conn: null, ud: null };
+    const name = CmEventType.nameOf(event);
+    if (name !== null && WITHOUT_PARAMETERS.has(name)) return nothing;
+    const param = readBytes(pointer + EVENT.param, rdmaUdParam.size);
+    const conn = id.isDatagram ? null : rdmaConnParam.decode(param);
+    const ud = id.isDatagram ? rdmaUdParam.decode(param) : null;
     const data = conn ?? ud;
-    const privateData =
-      hasData && data && data.private_data !== 0n
-        ? readBytes(data.private_data, data.private_data_len)
-        : new Uint8Array();
-    return { id, listener, event: raw.event, status: raw.status, privateData, conn, ud };
+    // For multicast the pointer is the context of the join, not data.
+    const hasData = name?.startsWith('MULTICAST') !== true && data !== null && data.private_data !== 0n;
+    const privateData = hasData ? readBytes(data.private_data, data.private_data_len) : NO_DATA;
+    return { ...nothing, privateData, conn, ud };
   }
 
   /** Ends the wait in nextEvent, or the next one. */
@@ -245,7 +289,7 @@ export class CmEventChannel {
     await this.#readiness.close();
     // An id that is on its way belongs to this channel too.
     await Promise.allSettled([...this.#creating]);
-    for (const id of [...this.#ids.values()]) await id.destroy();
+    for (const id of [...this.ids.values()]) if (id.channel === this) await id.destroy();
     await this.library.get<void>('void rdma_destroy_event_channel(void *channel)').callAsync(this.#channel);
   }
 }
@@ -260,12 +304,29 @@ export class CmIdHandle {
   /** Groups that have been joined and not left. */
   readonly #groups: Uint8Array[] = [];
 
+  #channel: CmEventChannel;
+  /** Whether the id's messages are datagrams: it decides what an event's parameters are. */
+  readonly isDatagram: boolean;
+
   constructor(
     private readonly library: NativeLibrary,
     id: Pointer,
+    channel: CmEventChannel,
     private readonly forget: () => void,
   ) {
     this.#id = id;
+    this.#channel = channel;
+    this.isDatagram = readS32(id + QP_TYPE_OFFSET) === QpType.valueOf('UD');
+  }
+
+  /** The channel that its events come through. */
+  get channel(): CmEventChannel {
+    return this.#channel;
+  }
+
+  /** As C has it: a call that made one may have come back just now. */
+  get #hasQueuePair(): boolean {
+    return rdmaCmId.decode(readBytes(this.#id, rdmaCmId.size)).qp !== 0n;
   }
 
   get #pointer(): Pointer {
@@ -276,7 +337,10 @@ export class CmIdHandle {
   /** Calls a function of librdmacm that returns 0, or -1 with errno. Throws NativeCallError. */
   async #call(prototype: string, ...args: Argument[]): Promise<void> {
     const symbol = /(\w+)\s*\(/.exec(prototype)?.[1] ?? prototype;
-    const call = this.library.get<number>(prototype, SINCE[symbol]).callAsync(this.#pointer, ...args);
+    const fn = this.library.get<number>(prototype, SINCE[symbol]);
+    // Over iWARP connect waits for the peer.
+    const mayWait = symbol === 'rdma_connect' && this.device()?.transport === IWARP;
+    const call = mayWait ? fn.callOnPool(this.#pointer, ...args) : fn.callAsync(this.#pointer, ...args);
     this.#pending.add(call);
     try {
       const { result, errno } = await call;
@@ -289,11 +353,6 @@ export class CmIdHandle {
   /** The id's members, as they are now. */
   read(): Decoded<typeof rdmaCmId> {
     return rdmaCmId.decode(readBytes(this.#pointer, rdmaCmId.size));
-  }
-
-  /** Whether the id's messages are datagrams: it decides what an event's parameters are. */
-  isDatagram(): boolean {
-    return this.read().qp_type === QpType.valueOf('UD');
   }
 
   /** The device that the id is bound to, null before. */
@@ -492,6 +551,52 @@ export class CmIdHandle {
     return this.#call('int rdma_notify(void *id, int event)', event);
   }
 
+  /** rdma_migrate_id(3): from now on, the events of the id come through another channel. */
+  async migrate(channel: CmEventChannel): Promise<void> {
+    await this.#call('int rdma_migrate_id(void *id, void *channel)', channel.pointer);
+    this.#channel = channel;
+  }
+
+  /** rdma_set_local_ece(3): goes along with connect or accept. MissingSymbolError before rdma-core 31. */
+  setLocalEce(ece: Ece): Promise<void> {
+    return this.#call('int rdma_set_local_ece(void *id, void *ece)', ibvEce.encode(ece));
+  }
+
+  /** rdma_get_remote_ece(3): what came with the request or the answer. MissingSymbolError before rdma-core 31. */
+  async remoteEce(): Promise<Ece> {
+    const bytes = new Uint8Array(ibvEce.size);
+    await this.#call('int rdma_get_remote_ece(void *id, void *ece)', bytes);
+    return ibvEce.decode(bytes);
+  }
+
+  /** rdma_resolve_addrinfo(3), which ends in an event. MissingSymbolError before rdma-core 60. */
+  resolveAddrinfo(node: string | null, service: string | null): Promise<void> {
+    return this.#call(
+      'int rdma_resolve_addrinfo(void *id, const char *node, const char *service, const void *hints)',
+      node,
+      service,
+      null,
+    );
+  }
+
+  /** rdma_write_cm_event(3): an event of one's own. MissingSymbolError before rdma-core 60. */
+  writeCmEvent(event: number, status: number, argument: bigint): Promise<void> {
+    return this.#call(
+      'int rdma_write_cm_event(void *id, int event, int status, uint64_t arg)',
+      event,
+      status,
+      argument,
+    );
+  }
+
+  /** rdma_destroy_qp(3), with its completion queues. */
+  async destroyQp(): Promise<void> {
+    if (!this.#hasQueuePair) return;
+    await this.#dataPath?.close();
+    this.#dataPath = null;
+    await this.library.get<void>('void rdma_destroy_qp(void *id)').callAsync(this.#pointer);
+  }
+
   /** Frees what the id has, in the order that C wants, and the id. May wait for a call that is under way. */
   async destroy(): Promise<void> {
     if (!this.#open) return;
@@ -504,8 +609,7 @@ export class CmIdHandle {
         .callAsync(this.#id, group);
     }
     await this.#dataPath?.close();
-    // As C has it: a call that made one may have come back just now.
-    if (rdmaCmId.decode(readBytes(this.#id, rdmaCmId.size)).qp !== 0n) {
+    if (this.#hasQueuePair) {
       await this.library.get<void>('void rdma_destroy_qp(void *id)').callAsync(this.#id);
     }
     if (this.#hasSharedReceiveQueue) {

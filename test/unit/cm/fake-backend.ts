@@ -62,6 +62,12 @@ export function fakeBackend(): Fake {
       notify: call('notify', undefined),
       joinMulticast: call('join_multicast', undefined),
       leaveMulticast: call('leave_multicast', undefined),
+      migrate: call('migrate', undefined),
+      destroyQp: call('destroy_qp', undefined),
+      setLocalEce: call('set_local_ece', undefined),
+      remoteEce: call('get_remote_ece', { vendor_id: 0, options: 0 }),
+      resolveAddrinfo: call('resolve_addrinfo', undefined),
+      writeCmEvent: call('write_cm_event', undefined),
       destroy: call('destroy', undefined),
     };
     ids.push(id);

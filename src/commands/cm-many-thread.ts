@@ -1,0 +1,52 @@
+/**
+ * A thread of its own for `cm connect --count`: there the calls into C are made at once, one after another, without
+ * a way through the pool of threads for each. The thread that started it stays free, and has the deadline.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Endpoint } from '../cm/address.ts';
+import { connectMany, type ManyProgress, type ManyRequest } from '../cm/connect-many.ts';
+import { type CmSettings, thisEnvironment } from '../cm/session.ts';
+import type { CmConnectManyResult } from '../model/cm-connect-many.ts';
+
+/** What the thread is started with. */
+export interface ManyTask {
+  readonly peer: Endpoint;
+  readonly request: ManyRequest;
+  readonly settings: CmSettings;
+}
+
+/** What it says; any message to it aborts the work. */
+export type ManyMessage = { readonly progress: ManyProgress } | { readonly result: CmConnectManyResult };
+
+/** Between two words on the progress. */
+const PROGRESS_MS = 100;
+
+const port = parentPort;
+if (port !== null) {
+  const { peer, request, settings } = workerData as ManyTask;
+  const controller = new AbortController();
+  const say = (message: ManyMessage): void => port.postMessage(message);
+  port.once('message', () => controller.abort());
+  let said = 0;
+  const result = connectMany(
+    peer,
+    request,
+    settings,
+    thisEnvironment(controller.signal, 'here'),
+    (progress) => {
+      if (performance.now() - said < PROGRESS_MS) return;
+      said = performance.now();
+      say({ progress });
+    },
+  );
+  result.then(
+    (found) => {
+      say({ result: found });
+      port.close();
+    },
+    // The thread that started this one hears of it.
+    (error: unknown) => {
+      throw error;
+    },
+  );
+}

@@ -1,0 +1,34 @@
+import { createReadStream } from 'node:fs';
+import { Failure } from '../explain/failure.ts';
+import { UsageError } from './spec.ts';
+
+/** A script is written by hand. */
+const LARGEST_BYTES = 4 << 20;
+
+/** The text of a file, or of stdin for `-`. Throws UsageError, Failure INTERRUPTED. */
+export async function scriptText(file: string, signal: AbortSignal): Promise<string> {
+  const stream = file === '-' ? process.stdin : createReadStream(file);
+  const end = (): void => {
+    stream.destroy(new Failure('INTERRUPTED', 'interrupted: reading the script', 'nothing was run'));
+  };
+  signal.addEventListener('abort', end);
+  const name = file === '-' ? 'stdin' : file;
+  try {
+    const parts: Buffer[] = [];
+    let length = 0;
+    for await (const part of stream) {
+      const bytes = Buffer.from(part);
+      length += bytes.length;
+      if (length > LARGEST_BYTES)
+        throw new UsageError(`${name} has more than ${LARGEST_BYTES} bytes: no script`);
+      parts.push(bytes);
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
+  } catch (error) {
+    if (error instanceof Failure || error instanceof UsageError) throw error;
+    if (error instanceof TypeError) throw new UsageError(`${name} is not UTF-8 text`);
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
