@@ -42,7 +42,8 @@ export async function umadDevices(): Promise<UmadGidDevice[]> {
         const type = GidType.show(GidType.valueOf('IB'));
         ports.push({
           port: number,
-          linkLayer: port.link_layer,
+          // libibumad says IB where sysfs has no link layer.
+          linkLayer: port.link_layer === 'IB' ? 'InfiniBand' : port.link_layer,
           gid: { index: 0, gid: gidText(bytes), type, netdev: null, ipv4: null },
         });
       }
