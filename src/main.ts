@@ -97,9 +97,10 @@ function createContext(streams: Streams, json: boolean, color: ColorMode): Omit<
     return FAILURES[error.code];
   };
   const show =
-    (toJson: (value: object) => string): Context['conclude'] =>
+    (toJson: (value: object) => string, write = streams.data): Context['conclude'] =>
     async (document, view) => {
-      await streams.data(json ? toJson(document) : await render(await view()));
+      if (json) await streams.data(toJson(document));
+      else await write(await render(await view()));
       return fail(document.error);
     };
   return {
@@ -110,6 +111,7 @@ function createContext(streams: Streams, json: boolean, color: ColorMode): Omit<
     fail,
     conclude: show(jsonDocument),
     event: show(jsonLine),
+    frame: show(jsonLine, streams.frame),
   };
 
   async function render(blocks: Awaited<ReturnType<Parameters<Context['conclude']>[1]>>): Promise<string> {

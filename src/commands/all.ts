@@ -8,6 +8,8 @@ import type { CommandDeclaration, CommandSpec } from './spec.ts';
 const LOADERS: Readonly<Record<string, () => Promise<CommandDeclaration>>> = {
   'query-device': async () => (await import('./query-device.ts')).queryDeviceCommand,
   list: async () => (await import('./list.ts')).listCommand,
+  port: async () => (await import('./port.ts')).portCommand,
+  counters: async () => (await import('./counters.ts')).countersCommand,
   'cm connect': async () => (await import('./cm-connect.ts')).cmConnectCommand,
   'cm listen': async () => (await import('./cm-listen.ts')).cmListenCommand,
   'cm resolve': async () => (await import('./cm-resolve.ts')).cmResolveCommand,

@@ -80,6 +80,27 @@ const LONGEST_WAIT_MS = 86_400_000;
 export const milliseconds = (flags: string, description: string): OptionSpec<number | null> =>
   integerBetween(flags, description, 1, LONGEST_WAIT_MS);
 
+/** A time in seconds, as `1` or `0.5`. */
+export function seconds(flags: string, description: string): OptionSpec<number | null> {
+  return {
+    flags,
+    description,
+    initial: null,
+    parse(text) {
+      const value = Number(text);
+      if (!/^[0-9]{0,5}(\.[0-9]{1,3})?$/.test(text) || value < SHORTEST_S || value > LONGEST_S) {
+        throw new UsageError(
+          `${flags}: '${text}' is not a number of seconds from ${SHORTEST_S} to ${LONGEST_S}`,
+        );
+      }
+      return value;
+    },
+  };
+}
+
+const SHORTEST_S = 0.1;
+const LONGEST_S = 86_400;
+
 /** A text, once. */
 export function text(flags: string, description: string): OptionSpec<string | null> {
   return { flags, description, initial: null, parse: (value) => value };
@@ -158,6 +179,8 @@ export interface Context {
   interruption(): AbortSignal;
   /** As conclude, for one of a stream of results: JSON on one line. */
   event(document: ResultDocument, view: () => Promise<readonly Block[]>): Promise<number>;
+  /** As event; on a terminal it takes the place of the one before. */
+  frame(document: ResultDocument, view: () => Promise<readonly Block[]>): Promise<number>;
 }
 
 /** A result: `error` is null exactly when all that was asked for was done. */

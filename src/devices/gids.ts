@@ -84,7 +84,7 @@ function byIndex(machine: Machine, context: VerbsContext, table: GidTable): GidE
 }
 
 /** sysfs says `IB/RoCE v1` or `RoCE v2`, or nothing where the port is not RoCE. */
-function gidTypeOf(sysfsType: string | null, linkLayer: number): number {
+export function gidTypeOf(sysfsType: string | null, linkLayer: number): number {
   if (sysfsType === 'RoCE v2') return GidType.valueOf('ROCE_V2');
   const isEthernet = linkLayer === LinkLayer.valueOf('ETHERNET');
   return GidType.valueOf(isEthernet ? 'ROCE_V1' : 'IB');

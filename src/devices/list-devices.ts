@@ -1,10 +1,10 @@
-import { LinkLayer } from '../abi/verbs-codes.ts';
 import type { ListedDevice, ListedPort, ListResult } from '../model/list.ts';
-import type { Device, Port, SysfsPort } from '../model/query-device.ts';
+import type { Device, Port } from '../model/query-device.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import type { Machine } from '../system/machine.ts';
 import { thisMachine } from '../system/this-machine.ts';
 import { type QueryDevicesOptions, queryDevices } from './query-devices.ts';
+import { linkFromSysfs } from './sysfs-port.ts';
 
 /** The short view of queryDevices; what a closed device does not say is taken from sysfs. */
 export async function listDevices(
@@ -32,28 +32,16 @@ function listed(device: Device): ListedDevice {
 /** What the driver says of a port, else what sysfs does. */
 function listedPort(device: Device, number: number): ListedPort {
   const asked = device.ports.find(({ port, error }) => port === number && error === null);
-  if (asked) return fromVerbs(asked);
+  if (asked) return short(asked);
   const shown = device.sysfs.ports.find(({ port }) => port === number);
-  return shown ? fromSysfs(shown) : { port: number, state: null, link_layer: null, rate_gbps: null };
+  return shown
+    ? short({ port: number, ...linkFromSysfs(shown) })
+    : { port: number, state: null, link_layer: null, rate_gbps: null };
 }
 
-const fromVerbs = (port: Port): ListedPort => ({
+const short = (port: Pick<Port, 'port' | 'state' | 'link_layer' | 'rate_gbps'>): ListedPort => ({
   port: port.port,
   state: port.state?.name ?? null,
   link_layer: port.link_layer?.name ?? null,
   rate_gbps: port.rate_gbps,
 });
-
-/** sysfs says `4: ACTIVE`, `InfiniBand` and `100 Gb/sec (4X EDR)`. */
-function fromSysfs(port: SysfsPort): ListedPort {
-  const layer = port.link_layer?.toUpperCase() ?? null;
-  const known = LinkLayer.entries.some(([name]) => name === layer);
-  const rate = Number.parseFloat(port.rate ?? '');
-  return {
-    port: port.port,
-    state: port.state?.replace(/^\d+: /, '') ?? null,
-    // The kernel prints Unknown for what verbs call unspecified.
-    link_layer: known ? layer : layer === 'UNKNOWN' ? 'UNSPECIFIED' : null,
-    rate_gbps: Number.isNaN(rate) ? null : rate,
-  };
-}

@@ -39,7 +39,8 @@ export const Pkey = exact({
 });
 export type Pkey = Type.Static<typeof Pkey>;
 
-export const Port = withMembersOf(ibvPortAttr, {
+/** What is told of a port beside the members of ibv_port_attr. */
+export const PORT_PROPERTIES = {
   port: Type.Integer(),
   error: nullable(Failure),
   speed: nullable(ofEnumeration(LinkSpeed)),
@@ -48,7 +49,9 @@ export const Port = withMembersOf(ibvPortAttr, {
   gids: nullable(Type.Array(Gid)),
   pkeys: nullable(Type.Array(Pkey)),
   unavailable: Unavailable,
-});
+};
+
+export const Port = withMembersOf(ibvPortAttr, PORT_PROPERTIES);
 export type Port = Type.Static<typeof Port>;
 
 type Capabilities = { readonly [N in EfadvCapName]: boolean | null };

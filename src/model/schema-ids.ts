@@ -2,6 +2,8 @@
 export const SCHEMA_IDS = {
   queryDevice: 'rdmatool/query-device/1',
   list: 'rdmatool/list/1',
+  port: 'rdmatool/port/1',
+  counters: 'rdmatool/counters/1',
   labStatus: 'rdmatool/lab-status/1',
   schema: 'rdmatool/schema/1',
   cmCreateId: 'rdmatool/cm-create-id/1',

@@ -8,6 +8,7 @@ import {
   CmListenObject,
   CmResolveResult,
 } from './cm.ts';
+import { CountersResult } from './counters.ts';
 import { LabStatusResult } from './lab-status.ts';
 import { ListResult } from './list.ts';
 import {
@@ -18,6 +19,7 @@ import {
   MadSendResult,
   MadTableResult,
 } from './mad.ts';
+import { PortResult } from './port.ts';
 import { QueryDeviceResult } from './query-device.ts';
 import { SchemaResult } from './schema.ts';
 
@@ -25,6 +27,8 @@ import { SchemaResult } from './schema.ts';
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'query-device': QueryDeviceResult as object as JsonSchema,
   list: ListResult as object as JsonSchema,
+  port: PortResult as object as JsonSchema,
+  counters: CountersResult as object as JsonSchema,
   'lab-status': LabStatusResult as object as JsonSchema,
   'mad-get': MadGetDocument as object as JsonSchema,
   'mad-table': MadTableResult as object as JsonSchema,

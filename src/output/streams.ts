@@ -19,6 +19,8 @@ export interface Streams {
    * @throws OutputError
    */
   data(text: string): Promise<void>;
+  /** Data in place of the frame before, on a terminal; elsewhere after it. */
+  frame(text: string): Promise<void>;
   message(text: string): void;
   /** Shows one line on the terminal of stderr until something else is written, or null takes it away. */
   progress(line: string | null): void;
@@ -27,6 +29,29 @@ export interface Streams {
   /** Columns of the terminal that shows the data; null where it is not a terminal. */
   readonly width: number | null;
   readonly isTerminal: boolean;
+}
+
+const CLEAR = '\u001b[2J';
+const HOME = '\u001b[H';
+const CLEAR_LINE = '\u001b[K';
+const CLEAR_BELOW = '\u001b[J';
+
+/**
+ * A text written over the one before, from the upper left corner, without a moment of nothing. Lines that the terminal
+ * has no room for are counted, not shown.
+ */
+export function frameText(text: string, rows: number | null): string {
+  const lines = text.replace(/\n$/, '').split('\n');
+  // The last line of the terminal is the cursor's.
+  const room = rows === null ? lines.length : Math.max(2, rows - 1);
+  const shown =
+    lines.length <= room
+      ? lines
+      : [
+          ...lines.slice(0, room - 1),
+          `… ${lines.length - room + 1} more lines: a taller terminal shows them`,
+        ];
+  return `${HOME}${shown.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_BELOW}`;
 }
 
 /** The process's own streams. A reader that goes away (`| head -1`) is not an error. */
@@ -44,26 +69,34 @@ export function processStreams(): Streams {
   process.stderr.on('error', () => {
     // Nobody reads the messages; there is nowhere to say so.
   });
-  return {
-    data: (text) =>
-      new Promise((resolve, reject) => {
-        if (closed) {
+  let hasFrame = false;
+  const data = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (closed) {
+        resolve();
+        return;
+      }
+      hasData = true;
+      clearProgress();
+      process.stdout.write(text, (error) => {
+        if (!error) {
           resolve();
           return;
         }
-        hasData = true;
-        clearProgress();
-        process.stdout.write(text, (error) => {
-          if (!error) {
-            resolve();
-            return;
-          }
-          closed = true;
-          const { code, errno = 0 }: NodeJS.ErrnoException = error;
-          if (code === 'EPIPE') resolve();
-          else reject(new OutputError(Math.abs(errno), error));
-        });
-      }),
+        closed = true;
+        const { code, errno = 0 }: NodeJS.ErrnoException = error;
+        if (code === 'EPIPE') resolve();
+        else reject(new OutputError(Math.abs(errno), error));
+      });
+    });
+  return {
+    data,
+    async frame(text) {
+      if (process.stdout.isTTY !== true || process.env['TERM'] === 'dumb') {
+        await data(hasFrame ? `\n${text}` : text);
+      } else await data(`${hasFrame ? '' : CLEAR}${frameText(text, process.stdout.rows || null)}`);
+      hasFrame = true;
+    },
     message: (text) => {
       clearProgress();
       process.stderr.write(harmlessLines(text.endsWith('\n') ? text : `${text}\n`));
