@@ -14,6 +14,9 @@ import { packageVersion } from './package-root.ts';
 import { abandonedOperations, DeadlineError } from './waiting/deadline.ts';
 import { reserveThreads } from './waiting/side-by-side.ts';
 
+/** What the completion scripts of the shells call; no command. */
+const COMPLETE_WORD = '__complete';
+
 /**
  * Runs rdmatool and sets the exit status.
  * @param argv the arguments after the program's name
@@ -45,6 +48,12 @@ async function runCommand(argv: readonly string[], streams: Streams, messages: s
   }
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     await streams.data(`rdmatool ${packageVersion()}\n`);
+    return ExitStatus.DONE;
+  }
+  if (argv[0] === COMPLETE_WORD) {
+    const { completionAnswer } = await import('./commands/completion-protocol.ts');
+    // A shell shows nothing of a failure, and has no completions then.
+    await streams.data(await completionAnswer(argv.slice(1)));
     return ExitStatus.DONE;
   }
   let status: number = ExitStatus.DONE;

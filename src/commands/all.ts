@@ -27,6 +27,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDeclaration>>> = {
   'lab up': async () => (await import('./lab-up.ts')).labUpCommand,
   'lab down': async () => (await import('./lab-down.ts')).labDownCommand,
   'lab status': async () => (await import('./lab-status.ts')).labStatusCommand,
+  completion: async () => (await import('./completion.ts')).completionCommand,
   schema: async () => (await import('./schema.ts')).schemaCommand,
 };
 

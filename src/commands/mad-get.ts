@@ -50,6 +50,7 @@ export const madGetCommand = defineCommand({
     return [
       {
         title: 'Attributes',
+        completes: 'attribute',
         rows: ATTRIBUTES.filter(
           ({ family }) => family !== 'administration' && family !== 'communication',
         ).map(({ name, family, meaning }) => [

@@ -16,7 +16,20 @@ export interface OptionSpec<T> {
   parse?(text: string, previous: T): T;
   readonly initial: T;
   readonly choices?: readonly string[];
+  readonly complete?: Completion;
 }
+
+/** A word that a shell may complete to, alone or with its meaning. */
+export type CompletionWord = string | readonly [word: string, meaning: string];
+
+/** Words that the machine knows: completion-words.ts finds them. */
+export type WordKind = 'device' | 'port' | 'port-number' | 'address' | 'file' | 'directory';
+
+/**
+ * What a shell completes a value to. Without it: the choices, the table of the command's reference that names the
+ * option or argument in `completes`, or what the name of the value says (`<file>`, `[device...]`, `--ib-dev`).
+ */
+export type Completion = WordKind | (() => Promise<readonly CompletionWord[]>);
 
 export type OptionSpecs = { readonly [name: string]: OptionSpec<unknown> };
 export type OptionValues<O extends OptionSpecs> = {
@@ -135,6 +148,7 @@ export interface ArgumentSpec {
   /** As commander takes it: `[device...]`. */
   readonly usage: string;
   readonly description: string;
+  readonly complete?: Completion;
 }
 
 export interface Example {
@@ -146,6 +160,8 @@ export interface Example {
 export interface ReferenceTable {
   readonly title: string;
   readonly rows: ReadonlyArray<readonly [word: string, meaning: string]>;
+  /** Names of values, as in `<attribute>`, that a shell completes to these words. */
+  readonly completes?: string;
 }
 
 /** What a command's action gets. */

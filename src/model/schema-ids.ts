@@ -4,6 +4,7 @@ export const SCHEMA_IDS = {
   list: 'rdmatool/list/1',
   port: 'rdmatool/port/1',
   counters: 'rdmatool/counters/1',
+  completion: 'rdmatool/completion/1',
   labStatus: 'rdmatool/lab-status/1',
   schema: 'rdmatool/schema/1',
   cmCreateId: 'rdmatool/cm-create-id/1',

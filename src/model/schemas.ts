@@ -8,6 +8,7 @@ import {
   CmListenObject,
   CmResolveResult,
 } from './cm.ts';
+import { CompletionResult } from './completion.ts';
 import { CountersResult } from './counters.ts';
 import { LabStatusResult } from './lab-status.ts';
 import { ListResult } from './list.ts';
@@ -29,6 +30,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   list: ListResult as object as JsonSchema,
   port: PortResult as object as JsonSchema,
   counters: CountersResult as object as JsonSchema,
+  completion: CompletionResult as object as JsonSchema,
   'lab-status': LabStatusResult as object as JsonSchema,
   'mad-get': MadGetDocument as object as JsonSchema,
   'mad-table': MadTableResult as object as JsonSchema,
