@@ -1,6 +1,6 @@
 /** Builds the program, runs it, and turns errors into messages and exit statuses: the one place that does. */
 import { CommanderError } from 'commander';
-import { commandNamedBy, loadCommand, loadCommands } from './commands/all.ts';
+import { COMMAND_NAMES, commandNamedBy, GROUPS, loadCommand, loadCommands } from './commands/all.ts';
 import { endDespiteHangingCalls } from './commands/end.ts';
 import { Interruption } from './commands/interruption.ts';
 import { buildProgram } from './commands/program.ts';
@@ -80,7 +80,7 @@ async function runCommand(argv: readonly string[], streams: Streams, messages: s
         help += text;
       },
       writeErr: (text) => messages.push(text),
-      getOutHelpWidth: () => streams.width ?? 100,
+      getOutHelpWidth: () => streams.width ?? columnsWished() ?? 80,
       getOutHasColors: () => false,
     });
   }
@@ -97,6 +97,12 @@ async function runCommand(argv: readonly string[], streams: Streams, messages: s
 async function commandIn(argv: readonly string[]): Promise<CommandSpec | null> {
   const name = commandNamedBy(argv);
   return name === undefined ? null : await loadCommand(name);
+}
+
+/** COLUMNS, as a user sets it for programs that do not write to a terminal. */
+function columnsWished(environment: NodeJS.ProcessEnv = process.env): number | null {
+  const columns = Number(environment['COLUMNS']);
+  return Number.isInteger(columns) && columns >= 40 ? columns : null;
 }
 
 function createContext(streams: Streams, json: boolean, color: ColorMode): Omit<Context, 'interruption'> {
@@ -195,6 +201,18 @@ function usageFailure(error: Error, argv: readonly string[], messages: readonly 
   const [said, suggestion] = (messages.join('') || error.message).replace(/^error: /, '').split('\n');
   const meant = /^\((Did you mean .*)\)$/.exec(suggestion ?? '')?.[1];
   const name = commandNamedBy(argv);
+  if (error instanceof CommanderError && error.code === 'commander.help') {
+    const group = argv.find((word) => Object.hasOwn(GROUPS, word)) ?? '';
+    const commands = COMMAND_NAMES.filter((one) => one.startsWith(`${group} `)).map(
+      (one) => one.split(' ')[1],
+    );
+    return new Failure(
+      'USAGE',
+      `${group}: which command? There is ${commands.join(', ')}`,
+      `rdmatool ${group} --help`,
+      { cause: error },
+    );
+  }
   const help = `rdmatool ${name === undefined ? '' : `${name} `}--help`;
   const isBefore = name !== undefined && argv[0]?.startsWith('-') === true;
   const hints = [

@@ -47,7 +47,7 @@ describe('every command', () => {
 
   it.each([
     [
-      ['mad', 'send', '--method', 'GetT'],
+      ['mad', 'send', '--method', 'GetTab'],
       ['GetTable', 'GetTableResp'],
     ],
     [['mad', 'send', 'PortInfo', '1', '--class', 'PE'], ['PERF']],
