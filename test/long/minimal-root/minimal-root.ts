@@ -1,5 +1,5 @@
-import { chmodSync, existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { baseSystem, debianMirror, SUITE } from './debian.ts';
 import { demand, executeApart, type Outcome } from './execute.ts';
@@ -59,6 +59,12 @@ export class MinimalRoot {
   /** Clones what is committed in this repository to a folder of the root. */
   async clone(folder: string): Promise<void> {
     await demand('git', ['clone', '--quiet', '--no-hardlinks', REPOSITORY, join(this.path, folder)]);
+  }
+
+  /** Puts a file of this machine into a folder of the root. */
+  carry(file: string, folder: string): void {
+    mkdirSync(join(this.path, folder), { recursive: true });
+    copyFileSync(file, join(this.path, folder, basename(file)));
   }
 
   /** Runs a command in a folder of the root, as root or as a user who has no rights. */
