@@ -46,7 +46,7 @@ export const countersCommand = defineCommand({
       const result = await reader.read();
       return how(result, async () => {
         const { countersView } = await import('../views/counters.ts');
-        return countersView(result, { verbose: options.verbose });
+        return countersView(result, { verbose: options.verbose, brief: options.watch !== null });
       });
     };
     if (options.watch === null) return show(context.conclude);

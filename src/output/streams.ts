@@ -39,19 +39,29 @@ const CLEAR_BELOW = '\u001b[J';
 /**
  * A text written over the one before, from the upper left corner, without a moment of nothing. Lines that the terminal
  * has no room for are counted, not shown.
+ * @param size of the terminal; null where it does not know
  */
-export function frameText(text: string, rows: number | null): string {
+export function frameText(
+  text: string,
+  size: { readonly rows: number | null; readonly columns: number | null },
+): string {
   const lines = text.replace(/\n$/, '').split('\n');
+  const taken = lines.map((line) => rowsOf(line, size.columns));
   // The last line of the terminal is the cursor's.
-  const room = rows === null ? lines.length : Math.max(2, rows - 1);
-  const shown =
-    lines.length <= room
-      ? lines
-      : [
-          ...lines.slice(0, room - 1),
-          `… ${lines.length - room + 1} more lines: a taller terminal shows them`,
-        ];
-  return `${HOME}${shown.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_BELOW}`;
+  let room = size.rows === null ? Number.POSITIVE_INFINITY : Math.max(2, size.rows - 1);
+  if (taken.reduce((sum, rows) => sum + rows, 0) > room) room--;
+  let shown = 0;
+  while (shown < lines.length && (taken[shown] ?? 0) <= room) room -= taken[shown++] ?? 0;
+  const hidden = lines.length - shown;
+  const note = hidden === 0 ? [] : [`… ${hidden} more lines`];
+  const drawn = [...lines.slice(0, shown), ...note].map((line) => `${line}${CLEAR_LINE}\n`);
+  return `${HOME}${drawn.join('')}${CLEAR_BELOW}`;
+}
+
+/** Rows of the terminal that a line takes. Colours take none. */
+function rowsOf(line: string, columns: number | null): number {
+  const length = line.replace(/\u001b\[\d+m/g, '').length;
+  return columns === null ? 1 : Math.max(1, Math.ceil(length / columns));
 }
 
 /** The process's own streams. A reader that goes away (`| head -1`) is not an error. */
@@ -94,7 +104,11 @@ export function processStreams(): Streams {
     async frame(text) {
       if (process.stdout.isTTY !== true || process.env['TERM'] === 'dumb') {
         await data(hasFrame ? `\n${text}` : text);
-      } else await data(`${hasFrame ? '' : CLEAR}${frameText(text, process.stdout.rows || null)}`);
+      } else {
+        const { rows, columns } = process.stdout;
+        const frame = frameText(text, { rows: rows || null, columns: columns || null });
+        await data(`${hasFrame ? '' : CLEAR}${frame}`);
+      }
       hasFrame = true;
     },
     message: (text) => {

@@ -6,14 +6,17 @@ import type { Tone } from '../output/style.ts';
 export interface CountersViewOptions {
   /** Counters that are 0 too. */
   readonly verbose: boolean;
+  /** One line a counter, for a table that is drawn again and again. */
+  readonly brief: boolean;
 }
 
 const COLUMNS: readonly Column[] = ['PORT', 'COUNTER', 'VALUE'];
-const CHANGES: readonly Column[] = [{ title: 'CHANGE', rank: 1 }, 'RATE'];
-const MEANING: Column = { title: 'MEANING', rank: 2, folds: true };
+const CHANGES: readonly Column[] = [{ title: 'CHANGE', rank: 2 }, 'RATE'];
+const MEANING: Column = { title: 'MEANING', rank: 3, folds: true };
+const BRIEF_MEANING: Column = { title: 'MEANING', rank: 1 };
 
 /** A line a counter; errors and congestion are named before their meaning. */
-export function countersView(result: CountersResult, { verbose }: CountersViewOptions): Block[] {
+export function countersView(result: CountersResult, { verbose, brief }: CountersViewOptions): Block[] {
   const isSecond = result.interval_ms !== null;
   const rows: Cell[][] = [];
   let zeros = 0;
@@ -31,7 +34,7 @@ export function countersView(result: CountersResult, { verbose }: CountersViewOp
   if (rows.length > 0) {
     blocks.push({
       type: 'table',
-      columns: [...COLUMNS, ...(isSecond ? CHANGES : []), MEANING],
+      columns: [...COLUMNS, ...(isSecond ? CHANGES : []), brief ? BRIEF_MEANING : MEANING],
       rows,
     });
   }
