@@ -4,30 +4,28 @@ import type { Shell } from '../model/completion.ts';
 export const COMPLETION_SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# rdmatool(1): completion for bash
 _rdmatool() {
-  local IFS=$'\\n' lines kind
-  lines=($(command "\${1:-rdmatool}" __complete bash "$COMP_LINE" "$COMP_POINT" 2>/dev/null)) || return
-  kind=\${lines[0]}
+  local -a lines
+  local word=\${COMP_WORDS[COMP_CWORD]}
+  mapfile -t lines < <(command "\${1:-rdmatool}" __complete bash "$COMP_LINE" "$COMP_POINT" 2>/dev/null)
   COMPREPLY=()
-  case $kind in
+  # bash takes the = of --file= for a word.
+  [[ $word == = ]] && word=
+  case \${lines[0]} in
     :words)
       COMPREPLY=("\${lines[@]:1}")
       # No blank after what goes on.
       if [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *[=:] ]]; then compopt -o nospace 2>/dev/null; fi
       ;;
-    :files)
-      compopt -o filenames 2>/dev/null
-      COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"))
-      ;;
     :directories)
       compopt -o filenames 2>/dev/null
-      COMPREPLY=($(compgen -d -- "\${COMP_WORDS[COMP_CWORD]}"))
+      mapfile -t COMPREPLY < <(compgen -d -- "$word")
       ;;
-    :command*)
-      if [[ \${COMP_WORDS[COMP_CWORD - 1]} == -- ]]; then
-        COMPREPLY=($(compgen -c -- "\${COMP_WORDS[COMP_CWORD]}" | sort -u))
+    :files | :command*)
+      if [[ \${lines[0]} == :command* && \${COMP_WORDS[COMP_CWORD - 1]} == -- ]]; then
+        mapfile -t COMPREPLY < <(compgen -c -- "$word" | sort -u)
       else
         compopt -o filenames 2>/dev/null
-        COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"))
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
       fi
       ;;
   esac
@@ -53,8 +51,8 @@ _rdmatool() {
       done
       _describe -V 'rdmatool' plain -- open -S ''
       ;;
-    :files) _files ;;
-    :directories) _files -/ ;;
+    :files) compset -P '--*='; _files ;;
+    :directories) compset -P '--*='; _files -/ ;;
     :command*)
       shift \${kind#:command } words
       ((CURRENT -= \${kind#:command }))
@@ -72,10 +70,14 @@ function __rdmatool_complete
     switch "$lines[1]"
         case ':words'
             test (count $lines) -gt 1; and printf '%s\\n' $lines[2..-1]
-        case ':files'
-            __fish_complete_path $current
-        case ':directories'
-            __fish_complete_directories $current
+        case ':files' ':directories'
+            set -l flag (string match -r '^--[^=]*=' -- $current)
+            set -l path (string replace -r '^--[^=]*=' '' -- $current)
+            if test "$lines[1]" = ':files'
+                __fish_complete_path "$path" | string replace -r '^' -- "$flag"
+            else
+                __fish_complete_directories "$path" | string replace -r '^' -- "$flag"
+            end
         case ':command *'
             if test "$words[-1]" = --
                 __fish_complete_command

@@ -24,6 +24,8 @@ export interface Streams {
   message(text: string): void;
   /** Shows one line on the terminal of stderr until something else is written, or null takes it away. */
   progress(line: string | null): void;
+  /** Given when the reader of the data has gone: nothing that is written is read any more. */
+  readonly readerGone: AbortSignal;
   /** Whether any data has been written. */
   readonly hasData: boolean;
   /** Columns of the terminal that shows the data; null where it is not a terminal. */
@@ -66,6 +68,7 @@ function rowsOf(line: string, columns: number | null): number {
 
 /** The process's own streams. A reader that goes away (`| head -1`) is not an error. */
 export function processStreams(): Streams {
+  const readerGone = new AbortController();
   let closed = false;
   let hasData = false;
   let hasProgress = false;
@@ -94,6 +97,7 @@ export function processStreams(): Streams {
           return;
         }
         closed = true;
+        readerGone.abort();
         const { code, errno = 0 }: NodeJS.ErrnoException = error;
         if (code === 'EPIPE') resolve();
         else reject(new OutputError(Math.abs(errno), error));
@@ -123,6 +127,7 @@ export function processStreams(): Streams {
       process.stderr.write(harmless(line).slice(0, (process.stderr.columns || 80) - 1));
       hasProgress = true;
     },
+    readerGone: readerGone.signal,
     get hasData() {
       return hasData;
     },

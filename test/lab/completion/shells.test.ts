@@ -27,8 +27,10 @@ const LINES: ReadonlyArray<readonly [typed: string, completed: string]> = [
   ['rdmatool lab run efa --fault hide-sym', 'rdmatool lab run efa --fault hide-symbol='],
   ['rdmatool lab run efa -- rdmatool lis', 'rdmatool lab run efa -- rdmatool list '],
   ['rdmatool lab run efa -- ibv_devin', 'rdmatool lab run efa -- ibv_devinfo '],
-  ['rdmatool lab run efa -- cat some', 'rdmatool lab run efa -- cat some-file '],
-  ['rdmatool mad decode --file some', 'rdmatool mad decode --file some-file '],
+  ['rdmatool lab run efa -- cat some-fi', 'rdmatool lab run efa -- cat some-file '],
+  ['rdmatool mad decode --file some-fi', 'rdmatool mad decode --file some-file '],
+  ['rdmatool mad decode --file=some-fi', 'rdmatool mad decode --file=some-file '],
+  ['rdmatool lab run roce --share som', 'rdmatool lab run roce --share some-folder/'],
   ['rdmatool completion z', 'rdmatool completion zsh '],
   // Nothing fits.
   ['rdmatool query-device --nope', 'rdmatool query-device --nope'],
@@ -45,6 +47,7 @@ beforeAll(async () => {
   mkdirSync(work());
   symlinkSync(RDMATOOL, join(bin, 'rdmatool'));
   writeFileSync(join(work(), 'some-file'), '');
+  mkdirSync(join(work(), 'some-folder'));
   env = { ...place.env, PATH: `${bin}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin` };
 });
 
@@ -63,8 +66,8 @@ describe.each([
   afterAll(() => shell?.end());
 
   it.each(LINES)('%s', async (typed, completed) => {
-    // zsh keeps the blank to itself until the next word.
-    expect(await shell.complete(typed)).toBe(name === 'zsh' ? completed.trimEnd() : completed);
+    // zsh keeps the blank, or the slash of a folder, to itself until the next word.
+    expect(await shell.complete(typed)).toBe(name === 'zsh' ? completed.replace(/[ /]$/, '') : completed);
   });
 });
 

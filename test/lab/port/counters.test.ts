@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { type EfaLab, prepareEfaLab } from '../../../src/lab/efa/lab.ts';
 import type { Counter, CountersResult } from '../../../src/model/counters.ts';
 import { lab } from '../support/labs.ts';
-import { counters, RDMATOOL, rdmatool } from '../support/rdmatool.ts';
+import { counters, RDMATOOL, rdmatool, run } from '../support/rdmatool.ts';
 import { checkDocument } from '../support/schemas.ts';
 
 const DEVICE = 'class/infiniband/rdmap0s6';
@@ -139,6 +139,47 @@ describe.concurrent('counters', () => {
       const lines = stdout.trimEnd().split('\n');
       expect(lines.length).toBeGreaterThan(0);
       for (const line of lines) asCounters(line);
+    }));
+
+  it('a watch ends with its reader', () =>
+    withOwnLab(async (place) => {
+      const watch = `'${process.execPath}' '${RDMATOOL}' counters --watch 0.1 --json`;
+      const { status, stdout, stderr } = await run(['bash', '-c', `${watch} | head -1; echo $PIPESTATUS`], {
+        lab: place,
+      });
+      const [line = '', exit] = stdout.trimEnd().split('\n');
+      asCounters(line);
+      expect({ status, exit, stderr }).toEqual({ status: 0, exit: '0', stderr: '' });
+    }));
+
+  it('draws the table anew in place on a terminal, and one after the other elsewhere', () =>
+    withOwnLab(async (place) => {
+      put(place, 'ports/1/hw_counters/tx_bytes', '1000000000');
+      const watch = [process.execPath, RDMATOOL, 'counters', '--watch', '0.1', '--count', '2'];
+      const words = watch.map((word) => `'${word}'`).join(' ');
+      const onTerminal = (rows: number, env: NodeJS.ProcessEnv = {}) =>
+        run(['script', '-qec', `stty cols 80 rows ${rows}; ${words}`, '/dev/null'], { lab: place, env });
+      const { stdout } = await onTerminal(24);
+      const frames = stdout.split('\u001b[H').slice(1);
+      expect(frames.length).toBe(2);
+      for (const frame of frames) {
+        const lines = frame
+          .replace(/\u001b\[\d*[mKJ]/g, '')
+          .trimEnd()
+          .split('\r\n');
+        expect(lines.filter((one) => one.length > 80)).toEqual([]);
+        expect(lines.some((one) => /^rdmap0s6\/1 +tx_bytes +1000000000 \(953\.7 MiB\)/.test(one))).toBe(true);
+      }
+      const low = (await onTerminal(4)).stdout.split('\u001b[H').at(-1) ?? '';
+      expect(low.split('\n').length).toBeLessThanOrEqual(4);
+      expect(low).toMatch(/… \d+ more lines/);
+      for (const text of [
+        (await onTerminal(24, { TERM: 'dumb' })).stdout,
+        (await run(watch, { lab: place })).stdout,
+      ]) {
+        expect(text).not.toContain('\u001b');
+        expect(text.match(/^PORT /gm)?.length).toBe(2);
+      }
     }));
 
   it.each([
