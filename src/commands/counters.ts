@@ -4,7 +4,7 @@ import { PORT_ARGUMENT, portSelectors } from './port-argument.ts';
 import { defineCommand, flag, positiveInteger, seconds, UsageError } from './spec.ts';
 
 export const countersCommand = defineCommand({
-  summary: 'Show the counters of ports and devices, and how fast they count',
+  summary: 'Show the counters of ports, and how fast they count',
   arguments: [PORT_ARGUMENT],
   options: {
     watch: seconds('-w, --watch <seconds>', 'read again and again, so far apart, until interrupted'),
