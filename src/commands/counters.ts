@@ -8,7 +8,7 @@ export const countersCommand = defineCommand({
   arguments: [PORT_ARGUMENT],
   options: {
     watch: seconds('-w, --watch <seconds>', 'read again and again, so far apart, until interrupted'),
-    count: positiveInteger('-n, --count <N>', 'with --watch: end after N readings'),
+    count: positiveInteger('-c, --count <N>', 'with --watch: end after N readings'),
     verbose: flag('-v, --verbose', 'show counters that are 0 too'),
   },
   details: [

@@ -104,16 +104,21 @@ export const madGetCommand = defineCommand({
         return show(result, async () => (await views()).madGetView(result));
       };
       if (options.watch === null) return once(null, context.conclude);
-      return watch({ signal, readerGone: context.streams.readerGone }, options.watch * 1000, options.count, async () => {
-        const time = new Date().toISOString();
-        try {
-          return await once(time, context.event);
-        } catch (error) {
-          if (!(error instanceof Failure) || signal.aborted || LASTING.has(error.code)) throw error;
-          const lost: MadGetResult = { ...failedDocument(error.toJSON()), time };
-          return context.event(lost, async () => []);
-        }
-      });
+      return watch(
+        { signal, readerGone: context.streams.readerGone },
+        options.watch * 1000,
+        options.count,
+        async () => {
+          const time = new Date().toISOString();
+          try {
+            return await once(time, context.event);
+          } catch (error) {
+            if (!(error instanceof Failure) || signal.aborted || LASTING.has(error.code)) throw error;
+            const lost: MadGetResult = { ...failedDocument(error.toJSON()), time };
+            return context.event(lost, async () => []);
+          }
+        },
+      );
     });
   },
 });
