@@ -2,8 +2,9 @@
 // Bundles src/ into dist/. Starting Node dominates most commands, so the bundle is made for a quick start:
 // CommonJS, because a start without Node's ESM loader is some 5 ms shorter, in few files. What only some commands
 // need lies in files of their own, which are read when the command runs.
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { rolldown } from 'rolldown';
+import { bundledPackages, licencesText } from './build/licences.mjs';
 
 /** commander loads child_process for subcommands that are programs of their own; rdmatool has none. */
 const withoutChildProcess = {
@@ -23,7 +24,7 @@ const bundle = await rolldown({
   plugins: [withoutChildProcess],
   preserveEntrySignatures: 'allow-extension',
 });
-await bundle.write({
+const { output } = await bundle.write({
   dir: 'dist',
   format: 'cjs',
   comments: false,
@@ -31,3 +32,5 @@ await bundle.write({
   entryFileNames: '[name].cjs',
   chunkFileNames: '[name]-[hash].cjs',
 });
+const modules = output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
+writeFileSync('dist/LICENCES.txt', licencesText(bundledPackages(modules)));

@@ -1,5 +1,6 @@
 // @ts-check
-// Writes man/*.1 from the declared commands. The pages are committed; a test says when they are out of date.
+// Writes man/*.1 from the declared commands, and their names into package.json. Both are committed; a test says when
+// they are out of date.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { rolldown } from 'rolldown';
 
@@ -12,9 +13,13 @@ const bundle = await rolldown({
 });
 await bundle.write({ dir: folder.pathname, format: 'esm' });
 const { manualPages } = await import(new URL('manual.js', folder).href);
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 
 rmSync('man', { recursive: true, force: true });
 mkdirSync('man');
-for (const [name, page] of await manualPages(version)) writeFileSync(`man/${name}`, page);
+const pages = await manualPages(manifest.version);
+for (const [name, page] of pages) writeFileSync(`man/${name}`, page);
+// npm installs the pages that are named, and takes no folder.
+manifest.man = [...pages.keys()].map((name) => `man/${name}`);
+writeFileSync('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
 rmSync(folder, { recursive: true });

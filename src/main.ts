@@ -1,6 +1,6 @@
 /** Builds the program, runs it, and turns errors into messages and exit statuses: the one place that does. */
 import { CommanderError } from 'commander';
-import { commandNamedBy, loadCommand, loadCommands } from './commands/all.ts';
+import { COMMAND_NAMES, commandNamedBy, GROUPS, loadCommand, loadCommands } from './commands/all.ts';
 import { endDespiteHangingCalls } from './commands/end.ts';
 import { Interruption } from './commands/interruption.ts';
 import { buildProgram } from './commands/program.ts';
@@ -13,6 +13,9 @@ import type { ColorMode } from './output/style.ts';
 import { packageVersion } from './package-root.ts';
 import { abandonedOperations, DeadlineError } from './waiting/deadline.ts';
 import { reserveThreads } from './waiting/side-by-side.ts';
+
+/** What the completion scripts of the shells call; no command. */
+const COMPLETE_WORD = '__complete';
 
 /**
  * Runs rdmatool and sets the exit status.
@@ -47,6 +50,12 @@ async function runCommand(argv: readonly string[], streams: Streams, messages: s
     await streams.data(`rdmatool ${packageVersion()}\n`);
     return ExitStatus.DONE;
   }
+  if (argv[0] === COMPLETE_WORD) {
+    const { completionAnswer } = await import('./commands/completion-protocol.ts');
+    // A shell shows nothing of a failure, and has no completions then.
+    await streams.data(await completionAnswer(argv.slice(1)));
+    return ExitStatus.DONE;
+  }
   let status: number = ExitStatus.DONE;
   const wantsHelp = argv.some((word) => word === '-h' || word === '--help');
   const named = await commandIn(argv);
@@ -71,7 +80,7 @@ async function runCommand(argv: readonly string[], streams: Streams, messages: s
         help += text;
       },
       writeErr: (text) => messages.push(text),
-      getOutHelpWidth: () => streams.width ?? 100,
+      getOutHelpWidth: () => streams.width ?? columnsWished() ?? 80,
       getOutHasColors: () => false,
     });
   }
@@ -90,6 +99,12 @@ async function commandIn(argv: readonly string[]): Promise<CommandSpec | null> {
   return name === undefined ? null : await loadCommand(name);
 }
 
+/** COLUMNS, as a user sets it for programs that do not write to a terminal. */
+function columnsWished(environment: NodeJS.ProcessEnv = process.env): number | null {
+  const columns = Number(environment['COLUMNS']);
+  return Number.isInteger(columns) && columns >= 40 ? columns : null;
+}
+
 function createContext(streams: Streams, json: boolean, color: ColorMode): Omit<Context, 'interruption'> {
   const fail = (error: FailureJson | null): number => {
     if (error === null) return ExitStatus.DONE;
@@ -97,9 +112,10 @@ function createContext(streams: Streams, json: boolean, color: ColorMode): Omit<
     return FAILURES[error.code];
   };
   const show =
-    (toJson: (value: object) => string): Context['conclude'] =>
+    (toJson: (value: object) => string, write = streams.data): Context['conclude'] =>
     async (document, view) => {
-      await streams.data(json ? toJson(document) : await render(await view()));
+      if (json) await streams.data(toJson(document));
+      else await write(await render(await view()));
       return fail(document.error);
     };
   return {
@@ -110,6 +126,7 @@ function createContext(streams: Streams, json: boolean, color: ColorMode): Omit<
     fail,
     conclude: show(jsonDocument),
     event: show(jsonLine),
+    frame: show(jsonLine, streams.frame),
   };
 
   async function render(blocks: Awaited<ReturnType<Parameters<Context['conclude']>[1]>>): Promise<string> {
@@ -184,6 +201,18 @@ function usageFailure(error: Error, argv: readonly string[], messages: readonly 
   const [said, suggestion] = (messages.join('') || error.message).replace(/^error: /, '').split('\n');
   const meant = /^\((Did you mean .*)\)$/.exec(suggestion ?? '')?.[1];
   const name = commandNamedBy(argv);
+  if (error instanceof CommanderError && error.code === 'commander.help') {
+    const group = argv.find((word) => Object.hasOwn(GROUPS, word)) ?? '';
+    const commands = COMMAND_NAMES.filter((one) => one.startsWith(`${group} `)).map(
+      (one) => one.split(' ')[1],
+    );
+    return new Failure(
+      'USAGE',
+      `${group}: which command? There is ${commands.join(', ')}`,
+      `rdmatool ${group} --help`,
+      { cause: error },
+    );
+  }
   const help = `rdmatool ${name === undefined ? '' : `${name} `}--help`;
   const isBefore = name !== undefined && argv[0]?.startsWith('-') === true;
   const hints = [

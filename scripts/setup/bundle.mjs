@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { run } from '../processes.mjs';
 import { SetupError } from './error.mjs';
 
-const INPUTS = ['src', 'package-lock.json', 'scripts/build.mjs'];
+const INPUTS = ['src', 'package-lock.json', 'scripts/build.mjs', 'scripts/build'];
 const OUTPUT = 'dist/main.cjs';
 
 /** Says which dist/main.cjs is the result of a build that came to its end; one cut short leaves another. */

@@ -78,6 +78,24 @@ export const PACKAGES = [
     why: 'an independent decoder of connection messages, for the tests of ours',
   },
   {
+    tier: 'labs',
+    name: 'zsh',
+    proof: '/usr/bin/zsh',
+    why: 'a shell that the completion of command lines is tested in',
+  },
+  {
+    tier: 'labs',
+    name: 'fish',
+    proof: '/usr/bin/fish',
+    why: 'a shell that the completion of command lines is tested in',
+  },
+  {
+    tier: 'labs',
+    name: 'mandoc',
+    proof: '/usr/bin/mandoc',
+    why: 'says what is wrong with manual pages',
+  },
+  {
     tier: 'long',
     name: 'debootstrap',
     proof: '/usr/sbin/debootstrap',

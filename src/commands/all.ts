@@ -9,6 +9,8 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDeclaration>>> = {
   'query-device': async () => (await import('./query-device.ts')).queryDeviceCommand,
   list: async () => (await import('./list.ts')).listCommand,
   gid: async () => (await import('./gid.ts')).gidCommand,
+  port: async () => (await import('./port.ts')).portCommand,
+  counters: async () => (await import('./counters.ts')).countersCommand,
   'cm connect': async () => (await import('./cm-connect.ts')).cmConnectCommand,
   'cm listen': async () => (await import('./cm-listen.ts')).cmListenCommand,
   'cm join': async () => (await import('./cm-join.ts')).cmJoinCommand,
@@ -28,6 +30,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDeclaration>>> = {
   'lab up': async () => (await import('./lab-up.ts')).labUpCommand,
   'lab down': async () => (await import('./lab-down.ts')).labDownCommand,
   'lab status': async () => (await import('./lab-status.ts')).labStatusCommand,
+  completion: async () => (await import('./completion.ts')).completionCommand,
   schema: async () => (await import('./schema.ts')).schemaCommand,
 };
 

@@ -1,10 +1,10 @@
 import { concludeWithLabs, failedLabStatus, residenceOf } from './lab-residence.ts';
-import { aboutLabs, RESIDENT_LABS } from './labs.ts';
+import { aboutLabs, labWords, RESIDENT_LABS } from './labs.ts';
 import { defineCommand } from './spec.ts';
 
 export const labDownCommand = defineCommand({
   summary: 'End a lab that is up',
-  arguments: [{ usage: '<lab>', description: aboutLabs(RESIDENT_LABS) }],
+  arguments: [{ usage: '<lab>', description: aboutLabs(RESIDENT_LABS), complete: labWords(RESIDENT_LABS) }],
   options: {},
   details: [
     'Commands that run in it end with it. Nothing of it is left but what is cached. A lab that is not up is no failure.',

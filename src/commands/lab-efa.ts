@@ -20,10 +20,15 @@ export const efaLab = defineLab({
     return [
       {
         title: 'Instance types of efa',
+        completes: 'type',
         rows: EFA_INSTANCES.map(({ name, description }) => [name, description]),
       },
       { title: 'Models of efa', rows: EFA_MODELS.map(({ name, description }) => [name, description]) },
-      { title: 'Faults of efa', rows: EFA_FAULTS.map(({ syntax, description }) => [syntax, description]) },
+      {
+        title: 'Faults of efa',
+        completes: 'fault',
+        rows: EFA_FAULTS.map(({ syntax, description }) => [syntax, description]),
+      },
     ];
   },
   examples: [

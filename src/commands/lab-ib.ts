@@ -21,8 +21,16 @@ export const ibLab = defineLab({
   async reference() {
     const { FABRICS, IB_FAULTS } = await import('../lab/ib/lab.ts');
     return [
-      { title: 'Fabrics of ib', rows: FABRICS.map(({ syntax, description }) => [syntax, description]) },
-      { title: 'Faults of ib', rows: IB_FAULTS.map(({ syntax, description }) => [syntax, description]) },
+      {
+        title: 'Fabrics of ib',
+        completes: 'shape',
+        rows: FABRICS.map(({ syntax, description }) => [syntax, description]),
+      },
+      {
+        title: 'Faults of ib',
+        completes: 'fault',
+        rows: IB_FAULTS.map(({ syntax, description }) => [syntax, description]),
+      },
     ];
   },
   examples: [

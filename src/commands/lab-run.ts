@@ -1,6 +1,6 @@
 import { labFailure } from './lab-failure.ts';
 import { mergedOptions, ownOptions } from './lab-kind.ts';
-import { aboutLabs, LABS, labNamed } from './labs.ts';
+import { aboutLabs, LABS, labNamed, labReference, labWords } from './labs.ts';
 import { defineCommand } from './spec.ts';
 
 const OPTIONS = mergedOptions(LABS, (kind) => kind.options);
@@ -8,7 +8,7 @@ const OPTIONS = mergedOptions(LABS, (kind) => kind.options);
 export const labRunCommand = defineCommand({
   summary: 'Run a command on simulated RDMA devices',
   arguments: [
-    { usage: '<lab>', description: aboutLabs(LABS) },
+    { usage: '<lab>', description: aboutLabs(LABS), complete: labWords(LABS) },
     { usage: '<command...>', description: 'the program and its arguments, after --' },
   ],
   options: OPTIONS,
@@ -16,10 +16,7 @@ export const labRunCommand = defineCommand({
     ...LABS.flatMap((kind) => kind.details),
     "The exit status is the program's, or 128 and the signal's number, 126 or 127 where it cannot be started.",
   ],
-  async reference() {
-    const tables = await Promise.all(LABS.map(async (kind) => (await kind.reference?.()) ?? []));
-    return tables.flat();
-  },
+  reference: labReference(LABS, (kind) => kind.options),
   examples: LABS.flatMap((kind) => kind.examples),
   seeAlso: ['rdmatool-lab-up(1)', 'rdmatool-query-device(1)', 'ibv_devinfo(1)', 'rping(1)'],
   commandAfterDashes: true,

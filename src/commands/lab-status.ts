@@ -1,10 +1,16 @@
 import { concludeWithLabs, failedLabStatus, residenceOf } from './lab-residence.ts';
-import { aboutLabs, RESIDENT_LABS } from './labs.ts';
+import { aboutLabs, labWords, RESIDENT_LABS } from './labs.ts';
 import { defineCommand } from './spec.ts';
 
 export const labStatusCommand = defineCommand({
   summary: 'Show which labs are up',
-  arguments: [{ usage: '[lab]', description: `${aboutLabs(RESIDENT_LABS)}; without one, all of them` }],
+  arguments: [
+    {
+      usage: '[lab]',
+      description: `${aboutLabs(RESIDENT_LABS)}; without one, all of them`,
+      complete: labWords(RESIDENT_LABS),
+    },
+  ],
   options: {},
   details: [
     'A lab that was up and has ended by itself is reported once, with the end of its console and exit status 1; what it left is removed.',

@@ -50,6 +50,7 @@ export const madGetCommand = defineCommand({
     return [
       {
         title: 'Attributes',
+        completes: 'attribute',
         rows: ATTRIBUTES.filter(
           ({ family }) => family !== 'administration' && family !== 'communication',
         ).map(({ name, family, meaning }) => [
@@ -103,16 +104,21 @@ export const madGetCommand = defineCommand({
         return show(result, async () => (await views()).madGetView(result));
       };
       if (options.watch === null) return once(null, context.conclude);
-      return watch(signal, options.watch * 1000, options.count, async () => {
-        const time = new Date().toISOString();
-        try {
-          return await once(time, context.event);
-        } catch (error) {
-          if (!(error instanceof Failure) || signal.aborted || LASTING.has(error.code)) throw error;
-          const lost: MadGetResult = { ...failedDocument(error.toJSON()), time };
-          return context.event(lost, async () => []);
-        }
-      });
+      return watch(
+        { signal, readerGone: context.streams.readerGone },
+        options.watch * 1000,
+        options.count,
+        async () => {
+          const time = new Date().toISOString();
+          try {
+            return await once(time, context.event);
+          } catch (error) {
+            if (!(error instanceof Failure) || signal.aborted || LASTING.has(error.code)) throw error;
+            const lost: MadGetResult = { ...failedDocument(error.toJSON()), time };
+            return context.event(lost, async () => []);
+          }
+        },
+      );
     });
   },
 });
@@ -128,14 +134,15 @@ const LASTING: ReadonlySet<FailureCode> = new Set([
 
 /** The exit status: that of the first failure where every time failed, 1 where some did. */
 async function watch(
-  signal: AbortSignal,
+  { signal, readerGone }: { readonly signal: AbortSignal; readonly readerGone: AbortSignal },
   everyMs: number,
   count: number | null,
   once: () => Promise<number>,
 ): Promise<number> {
   const { repeatUntil } = await import('../waiting/repeat.ts');
   const statuses: number[] = [];
-  await repeatUntil(signal, everyMs, async () => statuses.push(await once()), count ?? undefined);
+  const end = AbortSignal.any([signal, readerGone]);
+  await repeatUntil(end, everyMs, async () => statuses.push(await once()), count ?? undefined);
   if (signal.aborted) return ExitStatus.INTERRUPTED;
   const failed = statuses.filter((status) => status !== ExitStatus.DONE);
   const [first = ExitStatus.DONE] = failed;

@@ -47,6 +47,7 @@ export function requireWrite(given: boolean, what: string): void {
 export const CLASS_OPTION: OptionSpec<number | null> = {
   flags: '--class <class>',
   description: 'management class, by name (PERF) or number (0x04)',
+  complete: async () => MgmtClass.entries.map(([name]) => name),
   initial: null,
   parse(value) {
     const known = MgmtClass.entries.find(([name]) => name.toLowerCase() === value.toLowerCase());

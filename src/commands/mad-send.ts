@@ -20,6 +20,7 @@ import { defineCommand, flag, type OptionSpec, positiveInteger, text, UsageError
 const METHOD_OPTION: OptionSpec<number> = {
   flags: '--method <method>',
   description: 'method, by name (GetTable) or number (0x12); Get if not given',
+  complete: async () => Method.entries.map(([name]) => name),
   initial: Method.valueOf('Get'),
   parse(value) {
     const known = Method.entries.find(([name]) => name.toLowerCase() === value.toLowerCase());
@@ -81,10 +82,12 @@ export const madSendCommand = defineCommand({
     return [
       {
         title: 'Classes',
+        completes: 'class',
         rows: MgmtClass.entries.map(([name, value]) => [name, `0x${value.toString(16).padStart(2, '0')}`]),
       },
       ...familyNames.map(([family, title]) => ({
         title: `Attributes: ${title}`,
+        completes: 'attribute',
         rows: ATTRIBUTES.filter((each) => each.family === family).map(
           ({ name, id, meaning }): [string, string] => [
             name,

@@ -22,6 +22,7 @@ export const madTableCommand = defineCommand({
     return [
       {
         title: 'Records',
+        completes: 'record',
         rows: RECORDS.map(({ name, meaning, layout }) => [
           name,
           `${meaning}: ${layout.members.map((member) => member.name).join(', ')}`,

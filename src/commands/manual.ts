@@ -35,8 +35,11 @@ const bold = (text: string): string => `\\fB${escapeRoff(text)}\\fR`;
 
 const section = (title: string, ...lines: readonly string[]): string[] => [`.SH ${title}`, ...lines];
 
+/** Of the version in package.json. */
+const RELEASE_DATE = '2026-11-30';
+
 const header = (name: string, version: string): string =>
-  `.TH "${escapeRoff(name.toUpperCase())}" "1" "" "rdmatool ${version}" "rdmatool"`;
+  `.TH "${escapeRoff(name.toUpperCase())}" "1" "${RELEASE_DATE}" "rdmatool ${version}" "rdmatool"`;
 
 const page = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
 

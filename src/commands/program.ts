@@ -1,6 +1,7 @@
 /** From the declared commands to a parser: commander's part of the command line. */
 import { Command, Option } from 'commander';
 import { GROUPS } from './all.ts';
+import { examplesText, referenceText } from './help-text.ts';
 import {
   COLOR,
   type CommandSpec,
@@ -36,7 +37,9 @@ export function buildProgram(
     .helpCommand(false)
     .option('-V, --version', 'print the version')
     .showSuggestionAfterError(true)
-    .enablePositionalOptions();
+    .enablePositionalOptions()
+    // A group lists its commands by name; their arguments stand in their own help.
+    .configureHelp({ subcommandTerm: (command) => command.name(), minWidthToWrap: 24 });
   const groups = new Map<string, Command>();
   for (const spec of commands) {
     const [first, second] = spec.path;
@@ -74,20 +77,13 @@ function declare(
     if (option.choices) declared.default(option.initial);
     command.addOption(declared);
   }
-  command.addHelpText('after', () => `${reference.map(referenceText).join('')}${examplesText(spec)}`);
+  command.addHelpText('after', () => {
+    const width = command.configureOutput().getOutHelpWidth?.() ?? 80;
+    const tables = reference.map((table) => referenceText(table, width));
+    return `${tables.join('')}${examplesText(spec.examples, width)}`;
+  });
   command.action(async () => {
     // commander names options after their long flag; the specs' keys are the same names.
     await dispatch(spec, command.args, { ...initials, ...command.opts<OptionValues<OptionSpecs>>() });
   });
-}
-
-function referenceText({ title, rows }: ReferenceTable): string {
-  const width = Math.max(...rows.map(([word]) => word.length)) + 2;
-  return `\n${title}:\n${rows.map(([word, meaning]) => `  ${word.padEnd(width)}${meaning}\n`).join('')}`;
-}
-
-function examplesText(spec: CommandSpec): string {
-  if (spec.examples.length === 0) return '';
-  const lines = spec.examples.map(({ command, does }) => `  # ${does}\n  ${command}`);
-  return `\nExamples:\n${lines.join('\n')}`;
 }

@@ -4,7 +4,13 @@ import { defineCommand, UsageError } from './spec.ts';
 
 export const schemaCommand = defineCommand({
   summary: "Print the JSON Schema of a command's output",
-  arguments: [{ usage: '[command]', description: 'the command; without one, their names' }],
+  arguments: [
+    {
+      usage: '[command]',
+      description: 'the command; without one, their names',
+      complete: async () => Object.keys((await import('../model/schemas.ts')).SCHEMAS),
+    },
+  ],
   options: {},
   details: [
     'The schemas are JSON Schema, draft 2020-12. Every document that --json prints carries in its key schema the name and the version of its form; a change that could break a script raises the version.',

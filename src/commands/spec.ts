@@ -16,7 +16,20 @@ export interface OptionSpec<T> {
   parse?(text: string, previous: T): T;
   readonly initial: T;
   readonly choices?: readonly string[];
+  readonly complete?: Completion;
 }
+
+/** A word that a shell may complete to, alone or with its meaning. */
+export type CompletionWord = string | readonly [word: string, meaning: string];
+
+/** Words that the machine knows: completion-words.ts finds them. */
+export type WordKind = 'device' | 'port' | 'port-number' | 'address' | 'file' | 'directory';
+
+/**
+ * What a shell completes a value to. Without it: the choices, the table of the command's reference that names the
+ * option or argument in `completes`, or what the name of the value says (`<file>`, `[device...]`, `--ib-dev`).
+ */
+export type Completion = WordKind | (() => Promise<readonly CompletionWord[]>);
 
 export type OptionSpecs = { readonly [name: string]: OptionSpec<unknown> };
 export type OptionValues<O extends OptionSpecs> = {
@@ -80,6 +93,27 @@ const LONGEST_WAIT_MS = 86_400_000;
 export const milliseconds = (flags: string, description: string): OptionSpec<number | null> =>
   integerBetween(flags, description, 1, LONGEST_WAIT_MS);
 
+/** A time in seconds, as `1` or `0.5`. */
+export function seconds(flags: string, description: string): OptionSpec<number | null> {
+  return {
+    flags,
+    description,
+    initial: null,
+    parse(text) {
+      const value = Number(text);
+      if (!/^[0-9]{0,5}(\.[0-9]{1,3})?$/.test(text) || value < SHORTEST_S || value > LONGEST_S) {
+        throw new UsageError(
+          `${flags}: '${text}' is not a number of seconds from ${SHORTEST_S} to ${LONGEST_S}`,
+        );
+      }
+      return value;
+    },
+  };
+}
+
+const SHORTEST_S = 0.1;
+const LONGEST_S = 86_400;
+
 /** A text, once. */
 export function text(flags: string, description: string): OptionSpec<string | null> {
   return { flags, description, initial: null, parse: (value) => value };
@@ -114,6 +148,7 @@ export interface ArgumentSpec {
   /** As commander takes it: `[device...]`. */
   readonly usage: string;
   readonly description: string;
+  readonly complete?: Completion;
 }
 
 export interface Example {
@@ -125,6 +160,8 @@ export interface Example {
 export interface ReferenceTable {
   readonly title: string;
   readonly rows: ReadonlyArray<readonly [word: string, meaning: string]>;
+  /** Names of values, as in `<attribute>`, that a shell completes to these words. */
+  readonly completes?: string;
 }
 
 /** What a command's action gets. */
@@ -158,6 +195,8 @@ export interface Context {
   interruption(): AbortSignal;
   /** As conclude, for one of a stream of results: JSON on one line. */
   event(document: ResultDocument, view: () => Promise<readonly Block[]>): Promise<number>;
+  /** As event; on a terminal it takes the place of the one before. */
+  frame(document: ResultDocument, view: () => Promise<readonly Block[]>): Promise<number>;
 }
 
 /** A result: `error` is null exactly when all that was asked for was done. */

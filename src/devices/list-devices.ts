@@ -1,10 +1,10 @@
 import type { ListedDevice, ListedPort, ListResult } from '../model/list.ts';
-import type { Device, Port, SysfsPort } from '../model/query-device.ts';
+import type { Device, Port } from '../model/query-device.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import type { Machine } from '../system/machine.ts';
 import { thisMachine } from '../system/this-machine.ts';
 import { type QueryDevicesOptions, queryDevices } from './query-devices.ts';
-import { sysfsLinkLayer } from './sysfs-device.ts';
+import { linkFromSysfs } from './sysfs-port.ts';
 
 /** The short view of queryDevices; what a closed device does not say is taken from sysfs. */
 export async function listDevices(
@@ -29,17 +29,28 @@ function listed(device: Device): ListedDevice {
   };
 }
 
-const NOTHING = { state: null, link_layer: null, rate_gbps: null, active_width: null, speed: null } as const;
+const NOTHING = {
+  state: null,
+  link_layer: null,
+  rate_gbps: null,
+  effective_speed_gbps: null,
+  active_width: null,
+  speed: null,
+} as const;
 
 /** What the driver says of a port, else what sysfs does. */
 function listedPort(device: Device, number: number): ListedPort {
   const asked = device.ports.find(({ port, error }) => port === number && error === null);
-  if (asked) return fromVerbs(asked);
+  if (asked) return short(asked);
   const shown = device.sysfs.ports.find(({ port }) => port === number);
-  return shown ? fromSysfs(shown) : { ...NOTHING, port: number };
+  return short(
+    shown
+      ? { port: number, effective_speed_gbps: null, ...linkFromSysfs(shown) }
+      : { ...NOTHING, port: number },
+  );
 }
 
-const fromVerbs = (port: Port): ListedPort => ({
+const short = (port: Pick<Port, 'port' | keyof typeof NOTHING>): ListedPort => ({
   port: port.port,
   state: port.state?.name ?? null,
   link_layer: port.link_layer?.name ?? null,
@@ -48,15 +59,3 @@ const fromVerbs = (port: Port): ListedPort => ({
   active_width: port.active_width,
   speed: port.speed,
 });
-
-/** sysfs says `4: ACTIVE`, `InfiniBand` and `100 Gb/sec (4X EDR)`. */
-function fromSysfs(port: SysfsPort): ListedPort {
-  const rate = Number.parseFloat(port.rate ?? '');
-  return {
-    ...NOTHING,
-    port: port.port,
-    state: port.state?.replace(/^\d+: /, '') ?? null,
-    link_layer: sysfsLinkLayer(port.link_layer),
-    rate_gbps: Number.isNaN(rate) ? null : rate,
-  };
-}

@@ -9,7 +9,8 @@ import { noSuchPort } from './failures.ts';
 import { chooseGid, type GidSurroundings, gidScope } from './gid-choice.ts';
 import { type GidSource, sysfsGids } from './gids.ts';
 import { netdevState } from './netdev-state.ts';
-import { overallFailure, type QueryDevicesOptions, queryDevices } from './query-devices.ts';
+import { overallFailure } from './overall-failure.ts';
+import { type QueryDevicesOptions, queryDevices } from './query-devices.ts';
 import { sysfsLinkLayer } from './sysfs-device.ts';
 import { umadDevices } from './umad-gids.ts';
 
@@ -30,7 +31,7 @@ export async function listGids(
   const { error, devices } = await queryDevices({ ...query, efa: false }, machine);
   const shown = devices.map((device) => gidDevice(machine, device, query.port ?? null, all));
   if (shown.some(({ ports }) => ports.length > 0)) {
-    return { schema: SCHEMA_IDS.gid, error: overallFailure(shown), devices: shown };
+    return { schema: SCHEMA_IDS.gid, error: overallFailure(shown, 'devices'), devices: shown };
   }
   const names = query.names ?? [];
   const simulated = (await umadDevices()).filter(({ name }) => names.length === 0 || names.includes(name));
@@ -55,7 +56,7 @@ export async function listGids(
       ),
     };
   });
-  return { schema: SCHEMA_IDS.gid, error: overallFailure(found), devices: found };
+  return { schema: SCHEMA_IDS.gid, error: overallFailure(found, 'devices'), devices: found };
 }
 
 function gidDevice(machine: Machine, device: Device, only: number | null, all: boolean): GidDevice {

@@ -100,7 +100,17 @@ async function effectiveSpeed(
 
 const FULL_MEMBER = 0x8000;
 
-/** The P_Key table without its empty entries (IBTA 10.9.2: an entry whose lower 15 bits are 0 is not valid). */
+/** A P_Key table without its empty entries (IBTA 10.9.2: an entry whose lower 15 bits are 0 is not valid). */
+export const validPkeys = (table: readonly number[]): Pkey[] =>
+  table
+    .map((value, index) => ({ index, value }))
+    .filter(({ value }) => (value & ~FULL_MEMBER) !== 0)
+    .map(({ index, value }) => ({
+      index,
+      pkey: `0x${value.toString(16).padStart(4, '0')}`,
+      membership: value & FULL_MEMBER ? 'full' : 'limited',
+    }));
+
 function readPkeys(
   context: Pick<VerbsContext, 'queryPkey'>,
   patience: Patience,
@@ -111,13 +121,7 @@ function readPkeys(
   try {
     // These calls run on this thread; the driver is known to answer.
     patience.check();
-    return Array.from({ length }, (_, index) => ({ index, value: context.queryPkey(port, index) }))
-      .filter(({ value }) => (value & ~FULL_MEMBER) !== 0)
-      .map(({ index, value }) => ({
-        index,
-        pkey: `0x${value.toString(16).padStart(4, '0')}`,
-        membership: value & FULL_MEMBER ? 'full' : 'limited',
-      }));
+    return validPkeys(Array.from({ length }, (_, index) => context.queryPkey(port, index)));
   } catch (error) {
     unavailable['pkeys'] = reasonOf(error);
     return null;

@@ -1,4 +1,4 @@
-import { Failure, type FailureJson } from '../explain/failure.ts';
+import type { Failure } from '../explain/failure.ts';
 import type { Device, QueryDeviceResult } from '../model/query-device.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import type { Machine } from '../system/machine.ts';
@@ -8,6 +8,7 @@ import { sideBySide } from '../waiting/side-by-side.ts';
 import { failedDevice, queryDevice } from './device.ts';
 import { internalFault, noDevice, notAsked, notListed, unknownDevice } from './failures.ts';
 import { VerbsLibraries } from './libraries.ts';
+import { overallFailure } from './overall-failure.ts';
 import { NO_SYSFS_DEVICE, readSysfsDevice, sysfsDeviceNames } from './sysfs-device.ts';
 
 export interface QueryDevicesOptions {
@@ -74,47 +75,11 @@ export async function queryDevices(
     const failure = devices.length > 0 ? null : (libraries.failure?.(null) ?? noDevice(machine));
     return {
       schema: SCHEMA_IDS.queryDevice,
-      error: failure?.toJSON() ?? overallFailure(devices),
+      error: failure?.toJSON() ?? overallFailure(devices, 'devices'),
       libraries: libraries.origins(),
       devices,
     };
   } finally {
     libraries.close();
   }
-}
-
-const MOST_NAMES = 8;
-
-/** The failure of the whole: the one that every device has, or that some have failed; null where none has. */
-export function overallFailure(
-  devices: readonly { readonly name: string; readonly error: FailureJson | null }[],
-): FailureJson | null {
-  const failed = devices.flatMap(({ name, error }) => (error === null ? [] : [{ name, error }]));
-  const [first] = failed;
-  if (first === undefined) return null;
-  if (devices.length === 1) return first.error;
-  const count = `${failed.length} of ${devices.length} devices failed`;
-  if (failed.length === 1) {
-    const { message, hint, errno } = first.error;
-    return new Failure('SOME_DEVICES_FAILED', `${count}: ${message}`, hint, { errno }).toJSON();
-  }
-  // What is wrong with the machine is wrong with each device, and said once.
-  if (failed.every(({ error }) => error.message === first.error.message)) {
-    return failed.length === devices.length
-      ? first.error
-      : new Failure('SOME_DEVICES_FAILED', `${count}: ${first.error.message}`, first.error.hint, {
-          errno: first.error.errno,
-        }).toJSON();
-  }
-  const sameCode = failed.every(({ error }) => error.code === first.error.code);
-  const names = failed
-    .slice(0, MOST_NAMES)
-    .map(({ name }) => name)
-    .join(', ');
-  return new Failure(
-    sameCode && failed.length === devices.length ? first.error.code : 'SOME_DEVICES_FAILED',
-    `${count}: ${names}${failed.length > MOST_NAMES ? ' …' : ''}${sameCode ? `; the first: ${first.error.message}` : ''}`,
-    sameCode ? first.error.hint : 'rdmatool query-device NAME says why, for each',
-    { errno: sameCode ? first.error.errno : null },
-  ).toJSON();
 }

@@ -94,7 +94,8 @@ const nodeJson = (node: DeviceNode): SysfsDevice['uverbs_node'] => ({
 export function sysfsLinkLayer(text: string | null): string | null {
   const layer = text?.toUpperCase() ?? null;
   if (LinkLayer.entries.some(([name]) => name === layer)) return layer;
-  // The kernel prints Unknown for what verbs call unspecified.
+  // The kernel prints Unknown for what verbs call unspecified; the simulator of InfiniBand prints IB.
+  if (layer === 'IB') return 'INFINIBAND';
   return layer === 'UNKNOWN' ? 'UNSPECIFIED' : null;
 }
 

@@ -48,7 +48,8 @@ export const Pkey = exact({
 });
 export type Pkey = Type.Static<typeof Pkey>;
 
-export const Port = withMembersOf(ibvPortAttr, {
+/** What is told of a port beside the members of ibv_port_attr. */
+export const PORT_PROPERTIES = {
   port: Type.Integer(),
   error: nullable(Failure),
   speed: nullable(ofEnumeration(LinkSpeed)),
@@ -58,7 +59,9 @@ export const Port = withMembersOf(ibvPortAttr, {
   gids_from: nullable(Type.Enum([...GID_SOURCES], { description: 'The call that told the GIDs' })),
   pkeys: nullable(Type.Array(Pkey)),
   unavailable: Unavailable,
-});
+};
+
+export const Port = withMembersOf(ibvPortAttr, PORT_PROPERTIES);
 export type Port = Type.Static<typeof Port>;
 
 type Capabilities = { readonly [N in EfadvCapName]: boolean | null };

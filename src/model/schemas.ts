@@ -11,6 +11,8 @@ import {
 import { CmConnectManyResult } from './cm-connect-many.ts';
 import { CmJoinResult } from './cm-join.ts';
 import { CmRunObject } from './cm-run.ts';
+import { CompletionResult } from './completion.ts';
+import { CountersResult } from './counters.ts';
 import { GidResult } from './gid.ts';
 import { LabStatusResult } from './lab-status.ts';
 import { ListResult } from './list.ts';
@@ -22,6 +24,7 @@ import {
   MadSendResult,
   MadTableResult,
 } from './mad.ts';
+import { PortResult } from './port.ts';
 import { QueryDeviceResult } from './query-device.ts';
 import { SchemaResult } from './schema.ts';
 
@@ -30,6 +33,9 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'query-device': QueryDeviceResult as object as JsonSchema,
   list: ListResult as object as JsonSchema,
   gid: GidResult as object as JsonSchema,
+  port: PortResult as object as JsonSchema,
+  counters: CountersResult as object as JsonSchema,
+  completion: CompletionResult as object as JsonSchema,
   'lab-status': LabStatusResult as object as JsonSchema,
   'mad-get': MadGetDocument as object as JsonSchema,
   'mad-table': MadTableResult as object as JsonSchema,

@@ -5,8 +5,11 @@ import type { Style, Tone } from './style.ts';
 /** A cell, or a value beside its label. */
 export type Cell = string | { readonly text: string; readonly tone: Tone };
 
-/** A column of a table. One with a rank is left out of a terminal that is too narrow, the lowest rank first. */
-export type Column = string | { readonly title: string; readonly rank: number };
+/**
+ * A column of a table. On a terminal that is too narrow, one that folds becomes narrower first, and one with a rank is
+ * then left out, the lowest rank first.
+ */
+export type Column = string | { readonly title: string; readonly rank?: number; readonly folds?: boolean };
 
 /** What a view is made of; how it looks is decided here. */
 export type Block =
@@ -71,12 +74,14 @@ function renderBlock(block: Block, { style, width }: RenderOptions): string[] {
     }
     case 'table': {
       const rows = block.rows.map((row) => row.map((cell) => ({ text: textOf(cell), tone: toneOf(cell) })));
-      const { kept, dropped } = columnsThatFit(block.columns, rows, room);
+      const { kept, dropped, widthOf } = columnsThatFit(block.columns, rows, room);
+      const cell = (row: (typeof rows)[number], column: number): string =>
+        fold(row[column]?.text ?? '', widthOf(column))
+          .map((line) => style(line, row[column]?.tone ?? 'plain'))
+          .join('\n');
       const lines = grid([
         kept.map((column) => style(titleOf(block.columns[column] ?? ''), 'label')),
-        ...rows.map((row) =>
-          kept.map((column) => style(row[column]?.text ?? '', row[column]?.tone ?? 'plain')),
-        ),
+        ...rows.map((row) => kept.map((column) => cell(row, column))),
       ]);
       const note = `no room here for ${dropped.join(', ')}: a wider terminal or --json shows it`;
       return indented([...lines, ...(dropped.length > 0 ? [style(note, 'quiet')] : [])]);
@@ -84,27 +89,48 @@ function renderBlock(block: Block, { style, width }: RenderOptions): string[] {
   }
 }
 
-/** Which columns to show, by index, and the titles of those left out. Without a rank a column always stays. */
+/**
+ * Which columns to show, by index, the titles of those left out, and how wide a column that folds may be. Without a
+ * rank a column always stays.
+ */
 function columnsThatFit(
   columns: readonly Column[],
   rows: ReadonlyArray<ReadonlyArray<{ readonly text: string }>>,
   room: number | null,
-): { kept: number[]; dropped: string[] } {
+): { kept: number[]; dropped: string[]; widthOf: (column: number) => number | null } {
   const widths = columns.map((column, index) =>
     Math.max(titleOf(column).length, ...rows.map((row) => row[index]?.text.length ?? 0)),
   );
+  const folds = (index: number): boolean => {
+    const column = columns[index];
+    return typeof column === 'object' && column.folds === true;
+  };
   let kept = columns.map((_, index) => index);
   const dropped: string[] = [];
   const ranked = columns
-    .flatMap((column, index) => (typeof column === 'string' ? [] : [{ index, ...column }]))
+    .flatMap((column, index) =>
+      typeof column === 'string' || column.rank === undefined
+        ? []
+        : [{ index, title: column.title, rank: column.rank }],
+    )
     .sort((a, b) => a.rank - b.rank);
-  const needed = (): number => kept.reduce((sum, index) => sum + (widths[index] ?? 0) + GAP, -GAP);
+  const least = (index: number): number => {
+    const width = widths[index] ?? 0;
+    return folds(index) ? Math.min(width, NARROWEST) : width;
+  };
+  const sum = (of: (index: number) => number): number =>
+    kept.reduce((total, index) => total + of(index) + GAP, -GAP);
   for (const { index, title } of ranked) {
-    if (room === null || needed() <= room) break;
+    if (room === null || sum(least) <= room) break;
     kept = kept.filter((column) => column !== index);
     dropped.push(title);
   }
-  return { kept, dropped };
+  const spare = room === null ? 0 : Math.max(0, room - sum(least));
+  return {
+    kept,
+    dropped,
+    widthOf: (index) => (room === null || !folds(index) ? null : least(index) + spare),
+  };
 }
 
 /** Columns between two columns. */

@@ -19,9 +19,13 @@ export interface Streams {
    * @throws OutputError
    */
   data(text: string): Promise<void>;
+  /** Data in place of the frame before, on a terminal; elsewhere after it. */
+  frame(text: string): Promise<void>;
   message(text: string): void;
   /** Shows one line on the terminal of stderr until something else is written, or null takes it away. */
   progress(line: string | null): void;
+  /** Given when the reader of the data has gone: nothing that is written is read any more. */
+  readonly readerGone: AbortSignal;
   /** Whether any data has been written. */
   readonly hasData: boolean;
   /** Columns of the terminal that shows the data; null where it is not a terminal. */
@@ -29,8 +33,42 @@ export interface Streams {
   readonly isTerminal: boolean;
 }
 
+const CLEAR = '\u001b[2J';
+const HOME = '\u001b[H';
+const CLEAR_LINE = '\u001b[K';
+const CLEAR_BELOW = '\u001b[J';
+
+/**
+ * A text written over the one before, from the upper left corner, without a moment of nothing. Lines that the terminal
+ * has no room for are counted, not shown.
+ * @param size of the terminal; null where it does not know
+ */
+export function frameText(
+  text: string,
+  size: { readonly rows: number | null; readonly columns: number | null },
+): string {
+  const lines = text.replace(/\n$/, '').split('\n');
+  const taken = lines.map((line) => rowsOf(line, size.columns));
+  // The last line of the terminal is the cursor's.
+  let room = size.rows === null ? Number.POSITIVE_INFINITY : Math.max(2, size.rows - 1);
+  if (taken.reduce((sum, rows) => sum + rows, 0) > room) room--;
+  let shown = 0;
+  while (shown < lines.length && (taken[shown] ?? 0) <= room) room -= taken[shown++] ?? 0;
+  const hidden = lines.length - shown;
+  const note = hidden === 0 ? [] : [`… ${hidden} more lines`];
+  const drawn = [...lines.slice(0, shown), ...note].map((line) => `${line}${CLEAR_LINE}\n`);
+  return `${HOME}${drawn.join('')}${CLEAR_BELOW}`;
+}
+
+/** Rows of the terminal that a line takes. Colours take none. */
+function rowsOf(line: string, columns: number | null): number {
+  const length = line.replace(/\u001b\[\d+m/g, '').length;
+  return columns === null ? 1 : Math.max(1, Math.ceil(length / columns));
+}
+
 /** The process's own streams. A reader that goes away (`| head -1`) is not an error. */
 export function processStreams(): Streams {
+  const readerGone = new AbortController();
   let closed = false;
   let hasData = false;
   let hasProgress = false;
@@ -44,26 +82,39 @@ export function processStreams(): Streams {
   process.stderr.on('error', () => {
     // Nobody reads the messages; there is nowhere to say so.
   });
-  return {
-    data: (text) =>
-      new Promise((resolve, reject) => {
-        if (closed) {
+  let hasFrame = false;
+  const data = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (closed) {
+        resolve();
+        return;
+      }
+      hasData = true;
+      clearProgress();
+      process.stdout.write(text, (error) => {
+        if (!error) {
           resolve();
           return;
         }
-        hasData = true;
-        clearProgress();
-        process.stdout.write(text, (error) => {
-          if (!error) {
-            resolve();
-            return;
-          }
-          closed = true;
-          const { code, errno = 0 }: NodeJS.ErrnoException = error;
-          if (code === 'EPIPE') resolve();
-          else reject(new OutputError(Math.abs(errno), error));
-        });
-      }),
+        closed = true;
+        readerGone.abort();
+        const { code, errno = 0 }: NodeJS.ErrnoException = error;
+        if (code === 'EPIPE') resolve();
+        else reject(new OutputError(Math.abs(errno), error));
+      });
+    });
+  return {
+    data,
+    async frame(text) {
+      if (process.stdout.isTTY !== true || process.env['TERM'] === 'dumb') {
+        await data(hasFrame ? `\n${text}` : text);
+      } else {
+        const { rows, columns } = process.stdout;
+        const frame = frameText(text, { rows: rows || null, columns: columns || null });
+        await data(`${hasFrame ? '' : CLEAR}${frame}`);
+      }
+      hasFrame = true;
+    },
     message: (text) => {
       clearProgress();
       process.stderr.write(harmlessLines(text.endsWith('\n') ? text : `${text}\n`));
@@ -76,6 +127,7 @@ export function processStreams(): Streams {
       process.stderr.write(harmless(line).slice(0, (process.stderr.columns || 80) - 1));
       hasProgress = true;
     },
+    readerGone: readerGone.signal,
     get hasData() {
       return hasData;
     },

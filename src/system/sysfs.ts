@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 
 /** Reading sysfs; every path is relative to its root. */
@@ -6,11 +7,15 @@ export interface Sysfs {
   readonly root: string;
   /** The text without its last newline, or null where it cannot be read. */
   read(path: string): string | null;
+  /** The same on another thread, for what a driver asks its card for; and where it cannot be read, the errno. */
+  readLater(path: string): Promise<SysfsAnswer>;
   /** Names in a directory, in natural order; null where there is none. */
   list(path: string): string[] | null;
   /** The last part of what a symbolic link points to, or null. */
   linkName(path: string): string | null;
 }
+
+export type SysfsAnswer = { readonly text: string } | { readonly errno: number };
 
 /** Where sysfs is on every ordinary system. */
 export const SYSFS = '/sys';
@@ -37,6 +42,14 @@ export function openSysfs(root: string = sysfsRoot()): Sysfs {
   return {
     root,
     read: (path) => attempt(() => readFileSync(`${root}/${path}`, 'utf8').replace(/\n$/, '')),
+    async readLater(path) {
+      try {
+        return { text: (await readFile(`${root}/${path}`, 'utf8')).replace(/\n$/, '') };
+      } catch (error) {
+        const { errno }: NodeJS.ErrnoException = error instanceof Error ? error : new Error(String(error));
+        return { errno: Math.abs(errno ?? 0) };
+      }
+    },
     list: (path) => attempt(() => readdirSync(`${root}/${path}`).sort(naturalOrder)),
     linkName: (path) => attempt(() => basename(readlinkSync(`${root}/${path}`))),
   };

@@ -153,7 +153,7 @@ function portEssentials(port: Port, device: Device): Row[] {
 const sysfsPortText = ({ state, phys_state, rate, link_layer }: SysfsPort): string =>
   [state, phys_state, rate, link_layer && `link layer ${link_layer}`].filter(Boolean).join(', ');
 
-const nameOf = (shown: EnumJson | null): string =>
+export const nameOf = (shown: EnumJson | null): string =>
   shown === null ? '?' : (shown.name ?? `unknown (${shown.value})`);
 
 const gidText = (gid: Gid): string =>
@@ -247,7 +247,8 @@ function efaRows(efa: NonNullable<Device['efa']>): Row[] {
   return [...rows, ...memberRows({ max_sq_depth, max_rq_depth }, unavailable), ['inlen', String(inlen)]];
 }
 
-function portSection(port: Port, shown: SysfsPort | undefined): Block[] {
+/** Every attribute of a port, with its GIDs and P_Keys. */
+export function portSection(port: Port, shown: SysfsPort | undefined): Block[] {
   const {
     gids,
     gids_from,

@@ -21,6 +21,7 @@ import {
 import { faultCommands, IB_FAULTS } from './faults.ts';
 import { findPrograms, type LabPrograms } from './programs.ts';
 import { forgetLab, makeLabDirectory, recallLab, rememberLab } from './state.ts';
+import { copySysfs } from './sysfs-tree.ts';
 
 export { LabError } from '../error.ts';
 export { FABRICS, IB_FAULTS };
@@ -221,16 +222,20 @@ export async function runIbLab(options: IbRunOptions): Promise<number> {
   // File times are coarser than the clock.
   const since = Date.now() - 1000;
   try {
+    let sysfs: string | null = null;
     const lab = (await runningLab(options, environment)) ?? (await prepare(options, abort.signal));
     try {
       const early = interrupted();
       if (early !== null) return statusOfSignal(early);
-      const own = lab.env(options.host);
+      const host = lab.env(options.host);
+      sysfs = await copySysfs(lab.running.directory, { ...environment, ...host });
+      const own = sysfs === null ? host : { ...host, SYSFS_PATH: sysfs };
       say(`lab ib: ${describe(lab.fabric)}, seen from host ${own['SIM_HOST']}`);
       return await runInTerminal(options.command, { ...environment, ...own }, watch, (message) =>
         say(`lab ib: ${message}`),
       );
     } finally {
+      if (sysfs !== null) rmSync(sysfs, { recursive: true, force: true });
       await lab.remove();
       sweep(since);
     }

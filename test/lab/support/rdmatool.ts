@@ -91,3 +91,17 @@ export async function gid(args: readonly string[], options: RunOptions = {}) {
   if (outcome.document.schema !== 'rdmatool/gid/1') throw new Error(outcome.document.schema);
   return { ...outcome, document: outcome.document };
 }
+
+/** `port --json`. */
+export async function port(args: readonly string[], options: RunOptions = {}) {
+  const outcome = await rdmatoolJson(['port', ...args], options);
+  if (outcome.document.schema !== 'rdmatool/port/1') throw new Error(outcome.document.schema);
+  return { ...outcome, document: outcome.document };
+}
+
+/** `counters --json`, one reading. */
+export async function counters(args: readonly string[], options: RunOptions = {}) {
+  const outcome = await rdmatoolJson(['counters', ...args], options);
+  if (outcome.document.schema !== 'rdmatool/counters/1') throw new Error(outcome.document.schema);
+  return { ...outcome, document: outcome.document };
+}

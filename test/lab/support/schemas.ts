@@ -2,8 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { CountersResult } from '../../../src/model/counters.ts';
 import type { GidResult } from '../../../src/model/gid.ts';
 import type { ListResult } from '../../../src/model/list.ts';
+import type { PortResult } from '../../../src/model/port.ts';
 import type { QueryDeviceResult } from '../../../src/model/query-device.ts';
 
 const RDMATOOL = join(import.meta.dirname, '../../../bin/rdmatool.js');
@@ -13,7 +15,13 @@ interface SchemaDocument {
   readonly error: QueryDeviceResult['error'];
   readonly commands: readonly string[];
 }
-export type AnyDocument = QueryDeviceResult | ListResult | GidResult | SchemaDocument;
+export type AnyDocument =
+  | QueryDeviceResult
+  | ListResult
+  | GidResult
+  | PortResult
+  | CountersResult
+  | SchemaDocument;
 
 const validators = new Map<string, ValidateFunction>();
 
@@ -46,9 +54,9 @@ export function checkDocument(text: string): AnyDocument {
   return document as AnyDocument;
 }
 
-/** Keys of which null says something by itself: no error, none there, no name for the number. */
+/** Keys of which null says something by itself: no error, none there, no name for the number, a first reading. */
 const SPEAKING_NULLS =
-  /^(error|errno|name|ipv4|netdev|RDMA_READ|RNR_RETRY|CQ_\w+|RDMA_WRITE|UNSOLICITED_\w+|COMP_CNTR)$/;
+  /^(error|errno|name|ipv4|netdev|port|lifespan_ms|interval_ms|event|RDMA_READ|RNR_RETRY|CQ_\w+|RDMA_WRITE|UNSOLICITED_\w+|COMP_CNTR)$/;
 
 /** Paths that are null and have no reason under `unavailable` of the same object. */
 function unexplainedNulls(value: unknown, path = ''): string[] {

@@ -1,5 +1,5 @@
-import { chmodSync, existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { debianMirror } from '../../../scripts/setup/debian-mirror.mjs';
 import { baseSystem, SUITE } from './debian.ts';
@@ -60,6 +60,12 @@ export class MinimalRoot {
   /** Clones what is committed in this repository to a folder of the root. */
   async clone(folder: string): Promise<void> {
     await demand('git', ['clone', '--quiet', '--no-hardlinks', REPOSITORY, join(this.path, folder)]);
+  }
+
+  /** Puts a file of this machine into a folder of the root. */
+  carry(file: string, folder: string): void {
+    mkdirSync(join(this.path, folder), { recursive: true });
+    copyFileSync(file, join(this.path, folder, basename(file)));
   }
 
   /** Runs a command in a folder of the root, as root or as a user who has no rights. */

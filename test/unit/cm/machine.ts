@@ -21,6 +21,10 @@ export const machineOf = ({
   sysfs: {
     root: '/sys',
     read: (path) => files[path] ?? null,
+    readLater: async (path) => {
+      const text = files[path];
+      return text === undefined ? { errno: constants.errno.ENOENT } : { text };
+    },
     // Every machine has sysfs.
     list: (path) => (folders[path] ? [...folders[path]] : path === 'class' ? [] : null),
     linkName: () => null,

@@ -15,6 +15,8 @@ const pages = await manualPages(packageVersion());
 describe('the manual pages', () => {
   it('are there, one for the program and one a command, and no other', () => {
     expect(readdirSync(MAN).sort()).toEqual([...pages.keys()].sort());
+    const { man } = JSON.parse(readFileSync(resolve(MAN, '../package.json'), 'utf8'));
+    expect(man).toEqual([...pages.keys()].map((name) => `man/${name}`));
   });
 
   it.each([...pages.keys()])('%s is what the declared options say (npm run man)', (name) => {

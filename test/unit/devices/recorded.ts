@@ -24,7 +24,8 @@ export function recordedMachine({
   nodes = {},
   osIds = ['debian'],
 }: Recorded): Machine {
-  const paths = [...Object.keys(files), ...directories.map((path) => `${path}/`)];
+  // A test may change the files.
+  const paths = (): string[] => [...Object.keys(files), ...directories.map((path) => `${path}/`)];
   return {
     sysfs: {
       root,
@@ -32,8 +33,12 @@ export function recordedMachine({
         const file = files[path];
         return typeof file === 'string' ? file : null;
       },
+      async readLater(path) {
+        const file = files[path];
+        return typeof file === 'string' ? { text: file } : { errno: constants.errno.ENOENT };
+      },
       list(path) {
-        const inside = paths
+        const inside = paths()
           .filter((one) => one.startsWith(`${path}/`))
           .map((one) => one.slice(path.length + 1));
         if (inside.length === 0) return null;

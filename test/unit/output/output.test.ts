@@ -3,6 +3,7 @@ import { type Block, fold, renderBlocks } from '../../../src/output/blocks.ts';
 import { harmless, harmlessLines } from '../../../src/output/harmless.ts';
 import { jsonDocument } from '../../../src/output/json.ts';
 import { Progress } from '../../../src/output/progress.ts';
+import { frameText } from '../../../src/output/streams.ts';
 import { createStyle, wantsColor } from '../../../src/output/style.ts';
 
 const plain = createStyle(false);
@@ -195,5 +196,65 @@ describe('progress', () => {
     progress.end();
     progress.end();
     expect(lines).toEqual(['2 of 3', '3 of 3', null]);
+  });
+});
+
+describe('a frame', () => {
+  const drawn = (text: string, rows: number | null, columns: number | null = 80) =>
+    frameText(text, { rows, columns })
+      .replace('\u001b[H', '')
+      .replace('\u001b[J', '')
+      .replaceAll('\u001b[K\n', '\n');
+
+  it('is written over the one before, line by line', () => {
+    expect(frameText('a\nb\n', { rows: 24, columns: 80 })).toBe('\u001b[Ha\u001b[K\nb\u001b[K\n\u001b[J');
+  });
+
+  it.each([
+    ['a\nb\nc\n', 4, 'a\nb\nc\n'],
+    ['a\nb\nc\nd\n', 4, 'a\nb\n… 2 more lines\n'],
+    ['a\nb\nc\nd\n', 1, 'a\n… 3 more lines\n'],
+    ['a\nb\nc\nd\n', null, 'a\nb\nc\nd\n'],
+  ])('%j on %s rows', (text, rows, expected) => {
+    expect(drawn(text, rows)).toBe(expected);
+  });
+
+  it('knows how many rows a wide line takes, whatever its colour', () => {
+    const wide = `\u001b[31m${'x'.repeat(11)}\u001b[39m`;
+    expect(drawn(`${wide}\nb\nc\n`, 5, 10)).toBe(`${wide}\nb\nc\n`);
+    expect(drawn(`${wide}\nb\nc\n`, 4, 10)).toBe(`${wide}\n… 2 more lines\n`);
+  });
+});
+
+describe('a column that folds', () => {
+  const table = (width: number | null) =>
+    renderBlocks(
+      [
+        {
+          type: 'table',
+          columns: ['NAME', { title: 'VALUE', rank: 1 }, { title: 'MEANING', rank: 2, folds: true }],
+          rows: [
+            ['a', '1', 'what it counts, in so many words'],
+            ['b', '22', 'short'],
+          ],
+        },
+      ],
+      { style: createStyle(false), width },
+    );
+
+  it.each([
+    [null, 'NAME  VALUE  MEANING\na     1      what it counts, in so many words\nb     22     short\n'],
+    [45, 'NAME  VALUE  MEANING\na     1      what it counts, in so many words\nb     22     short\n'],
+    [
+      38,
+      'NAME  VALUE  MEANING\na     1      what it counts, in so\n             many words\nb     22     short\n',
+    ],
+  ])('at %s columns', (width, expected) => {
+    expect(table(width)).toBe(expected);
+  });
+
+  it('goes when there is no room to fold it into', () => {
+    expect(table(30)).toMatch(/^NAME {2}MEANING\na {5}what it counts, in so\n/);
+    expect(table(20)).toMatch(/^NAME\na\nb\nno room here for VALUE, MEANING/);
   });
 });
