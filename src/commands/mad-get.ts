@@ -83,7 +83,8 @@ export const madGetCommand = defineCommand({
       block: options.block,
     };
     const views = (): Promise<typeof import('../views/mad-get.ts')> => import('../views/mad-get.ts');
-    return withSession(await sessionOptions(options), async (session, signal) => {
+    const wanted = await sessionOptions(options);
+    return withSession(wanted, options, async (session, signal) => {
       const once = async (time: string | null, show: typeof context.conclude): Promise<number> => {
         if (options.allPorts) {
           const result = { ...(await getAllPorts(session, question)), time };

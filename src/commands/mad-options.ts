@@ -4,7 +4,7 @@ import { MgmtClass } from '../datagram/classes.ts';
 import { Failure } from '../explain/failure.ts';
 import type { SessionOptions } from '../mad/session.ts';
 import type { Target } from '../mad/target.ts';
-import { flag, type OptionSpec, positiveInteger, text, UsageError } from './spec.ts';
+import { flag, type OptionSpec, optionalChoice, positiveInteger, text, UsageError } from './spec.ts';
 
 /** A whole number, decimal or 0x…, of at most `most`. */
 export function wholeNumber(flags: string, description: string, most: number): OptionSpec<number | null> {
@@ -61,9 +61,24 @@ export const CLASS_OPTION: OptionSpec<number | null> = {
   },
 };
 
-export const PORT_OPTIONS = {
+/** Which port, and how the kernel is spoken to. */
+export const DEVICE_OPTIONS = {
   ibDev: text('-d, --ib-dev <name>', 'device to send from; the first with an active port if not given'),
   ibPort: positiveInteger('-i, --ib-port <N>', 'port to send from'),
+  transport: optionalChoice(
+    '--transport <way>',
+    'how to speak to the kernel: through libibumad, or by /dev/infiniband/umadN itself (device); libibumad if not given',
+    ['libibumad', 'device'],
+  ),
+  header: optionalChoice(
+    '--header <kind>',
+    'header before each datagram: new, or old (56 bytes, no P_Key index), which needs the device; new if not given',
+    ['old', 'new'],
+  ),
+} as const;
+
+export const PORT_OPTIONS = {
+  ...DEVICE_OPTIONS,
   timeout: positiveInteger('--timeout <ms>', 'wait so long for an answer, each time; 1000 if not given'),
   retries: wholeNumber('--retries <N>', 'send again so often when no answer comes; 3 if not given', 1000),
 } as const;

@@ -1,11 +1,18 @@
 /**
- * Requests on an open port: sent in a window, matched with their answers by the low half of the transaction id,
- * sent again when they get lost. Nothing here blocks: waiting happens on a thread, taking what is there does not wait.
+ * Datagrams on an open port. Requests are sent in a window, matched with their answers by the low half of the
+ * transaction id, and sent again when they get lost; what comes unasked goes to who listens. Nothing here blocks:
+ * waiting happens on a thread, taking what is there does not wait.
  */
-import { ibUserMadHdr, ibUserMadHdrOld } from '../abi/umad.ts';
 import { HEADER_SIZE } from '../datagram/headers.ts';
-import type { Decoded } from '../layout/codec.ts';
-import type { UmadChannel } from '../native/libibumad.ts';
+import { isResponse } from '../datagram/message.ts';
+import type { UmadChannel } from './backend.ts';
+import {
+  decodeUserHeader,
+  encodeUserHeader,
+  type HeaderValues,
+  headerBytes,
+  type UserHeader,
+} from './user-header.ts';
 
 /** Where a datagram goes, as the user-MAD header has it. */
 export interface Address {
@@ -23,6 +30,8 @@ export interface Address {
     readonly trafficClass: number;
     readonly flowLabel: number;
   } | null;
+  /** Members of the header whose values win over all else. */
+  readonly set?: HeaderValues;
 }
 
 /** The queue key of every QP1. */
@@ -38,11 +47,17 @@ export interface Request {
   readonly retries: number;
   /** Low half of the transaction id, instead of the next number. Repeated only where an attempt is. */
   readonly tid?: number | undefined;
+  /** Bytes of the datagram that are handed to the kernel, instead of all. */
+  readonly length?: number | undefined;
 }
 
-export interface Reply {
+/** What has come from the kernel: a datagram, or an own one back that nobody answered (`header.status`). */
+export interface Received {
+  readonly header: UserHeader;
   readonly mad: Uint8Array;
-  readonly header: Decoded<typeof ibUserMadHdr>;
+}
+
+export interface Reply extends Received {
   /** From the last attempt to its answer, ms. */
   readonly rttMs: number;
   readonly attempts: number;
@@ -54,6 +69,8 @@ export class NoReplyError extends Error {
   constructor(
     readonly attempts: number,
     readonly timeoutMs: number,
+    /** The last request as the kernel gave it back; null where it said nothing. */
+    readonly returned: Received | null = null,
   ) {
     super(`no answer to ${attempts} ${attempts === 1 ? 'request' : 'requests'} of ${timeoutMs} ms`);
   }
@@ -70,29 +87,58 @@ interface Pending {
 
 /** The kernel gives a request up by itself; where it does not, it is given up here so much later. */
 const GRACE_MS = 200;
+/** To find out a neighbour a write may wait inside the kernel for so long. */
+const NEIGHBOUR_MS = 2000;
 /** The longest that closing has to wait for the thread that polls. */
 const POLL_SLICE_MS = 100;
 const RECEIVE_BYTES = 64 * 1024;
+const STATUS_OFFSET = 4;
+const METHOD_OFFSET = 3;
+/** A write that did not wait. */
+const DONE: Promise<void> = Promise.resolve();
 const TID_LOW_OFFSET = 12;
+
+/** What is sent without an answer. */
+interface Post extends Omit<Request, 'timeoutMs' | 'retries' | 'tid'> {
+  readonly tid?: number | null | undefined;
+  readonly timeoutMs?: number;
+}
+
+interface Listener {
+  readonly handle: (received: Received) => void;
+  readonly failed: (error: unknown) => void;
+}
 
 export class MadEngine {
   readonly #channel: UmadChannel;
   readonly #window: number;
+  readonly #headerBytes: number;
   readonly #waiting: Pending[] = [];
   readonly #inFlight = new Map<number, Pending>();
   readonly #idle: (() => void)[] = [];
+  readonly #writes = new Set<Promise<void>>();
+  #listener: Listener | null = null;
   #buffer: Uint8Array;
   #nextTid: number;
   #running = false;
   #closed = false;
   #closing: Promise<void> | undefined;
 
-  /** @param window requests in flight at most; more wait their turn */
-  constructor(channel: UmadChannel, window: number, firstTid = (Math.random() * 2 ** 31) | 0) {
+  /**
+   * @param window requests in flight at most; more wait their turn
+   * @param room bytes of a datagram that are read at first; a longer one is read again
+   */
+  constructor(
+    channel: UmadChannel,
+    window: number,
+    firstTid = (Math.random() * 2 ** 31) | 0,
+    room = RECEIVE_BYTES,
+  ) {
     this.#channel = channel;
     this.#window = window;
     this.#nextTid = firstTid >>> 0;
-    this.#buffer = new Uint8Array(channel.headerBytes + RECEIVE_BYTES);
+    this.#headerBytes = headerBytes(channel.header);
+    this.#buffer = new Uint8Array(this.#headerBytes + room);
   }
 
   /** Sends a request and gives its answer. Throws NoReplyError, and NativeCallError where the port is lost. */
@@ -105,9 +151,26 @@ export class MadEngine {
     });
   }
 
-  /** Sends what is not answered. Throws NativeCallError. */
-  post({ agent, address, mad, tid }: Omit<Request, 'timeoutMs' | 'retries'>): void {
-    this.#channel.send(agent, this.#message(address, mad, tid ?? this.#takeTid()), 0, 0);
+  /**
+   * Sends what is not answered. Throws NativeCallError, and LayoutError for what the header has no place for.
+   * @param timeoutMs of a long message: how long its receiver may take to acknowledge
+   * @param tid low half of the transaction id; null leaves the datagram's own, as an answer must have it
+   */
+  async post({ agent, address, mad, tid, length, timeoutMs = 0 }: Post): Promise<void> {
+    if (this.#closed) throw new Error('the port has been closed');
+    const low = tid === undefined ? this.#takeTid() : tid;
+    const message = this.#message({ agent, address, mad, length, timeoutMs }, low);
+    await this.#write(address, message);
+  }
+
+  /**
+   * Hands out what comes unasked, until the port is closed: one at a time, in order.
+   * @param handle is told of each
+   * @param failed is told once that nothing will come any more: the port is lost, reading or `handle` failed
+   */
+  listen(handle: (received: Received) => void, failed: (error: unknown) => void): void {
+    this.#listener = { handle, failed };
+    if (!this.#running) void this.#run();
   }
 
   /** Gives up what is in flight, waits until no thread uses the port, and closes it. */
@@ -119,7 +182,9 @@ export class MadEngine {
   async #end(): Promise<void> {
     this.#closed = true;
     this.#failAll(new Error('the port has been closed'));
+    this.#listener = null;
     if (this.#running) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    await Promise.allSettled(this.#writes);
     this.#channel.close();
   }
 
@@ -129,35 +194,54 @@ export class MadEngine {
     return this.#nextTid;
   }
 
-  #message(address: Address, mad: Uint8Array, tid: number): Uint8Array {
-    const { headerBytes } = this.#channel;
-    const message = new Uint8Array(headerBytes + mad.length);
+  /** Throws LayoutError. */
+  #message(
+    { agent, address, mad, length, timeoutMs }: Omit<Request, 'retries'>,
+    tid: number | null,
+  ): Uint8Array {
+    const message = new Uint8Array(this.#headerBytes + mad.length);
     const { grh } = address;
-    const header = {
-      qpn: address.qpn,
-      qkey: address.qkey,
-      lid: address.lid,
-      sl: address.sl,
-      path_bits: address.pathBits,
-      ...(grh === null
-        ? {}
-        : {
-            grh_present: 1,
-            gid_index: grh.gidIndex,
-            hop_limit: grh.hopLimit,
-            traffic_class: grh.trafficClass,
-            gid: grh.gid,
-            flow_label: grh.flowLabel,
-          }),
-    };
     message.set(
-      headerBytes === ibUserMadHdr.size
-        ? ibUserMadHdr.encode({ ...header, pkey_index: address.pkeyIndex })
-        : ibUserMadHdrOld.encode(header),
+      encodeUserHeader(this.#channel.header, {
+        id: agent,
+        timeout_ms: timeoutMs,
+        qpn: address.qpn,
+        qkey: address.qkey,
+        lid: address.lid,
+        sl: address.sl,
+        path_bits: address.pathBits,
+        pkey_index: address.pkeyIndex,
+        ...(grh === null
+          ? {}
+          : {
+              grh_present: 1,
+              gid_index: grh.gidIndex,
+              hop_limit: grh.hopLimit,
+              traffic_class: grh.trafficClass,
+              gid: grh.gid,
+              flow_label: grh.flowLabel,
+            }),
+        ...address.set,
+      }),
     );
-    message.set(mad, headerBytes);
-    new DataView(message.buffer).setUint32(headerBytes + TID_LOW_OFFSET, tid);
-    return message;
+    message.set(mad, this.#headerBytes);
+    if (tid !== null) new DataView(message.buffer).setUint32(this.#headerBytes + TID_LOW_OFFSET, tid);
+    return length === undefined ? message : message.subarray(0, this.#headerBytes + length);
+  }
+
+  /** With a route header the kernel may have to find out a neighbour, for which it waits. */
+  #write(address: Address, message: Uint8Array): Promise<void> {
+    if (address.grh === null && address.set?.grh_present === undefined) {
+      this.#channel.send(message);
+      return DONE;
+    }
+    const written = this.#channel.sendAsync(message);
+    this.#writes.add(written);
+    const forget = (): void => {
+      this.#writes.delete(written);
+    };
+    written.then(forget, forget);
+    return written;
   }
 
   #fill(): void {
@@ -169,24 +253,41 @@ export class MadEngine {
   }
 
   #send(pending: Pending): void {
-    const { agent, address, mad, timeoutMs, tid: wanted } = pending.request;
+    const { request } = pending;
+    const { address, timeoutMs, tid: wanted } = request;
     const tid = wanted !== undefined && !this.#inFlight.has(wanted) ? wanted : this.#takeTid();
+    const byKernel = (address.set?.timeout_ms || timeoutMs) * ((address.set?.retries ?? 0) + 1);
     pending.attempts++;
     pending.sentAt = performance.now();
-    pending.deadline = pending.sentAt + timeoutMs + GRACE_MS;
-    try {
-      this.#channel.send(agent, this.#message(address, mad, tid), timeoutMs, 0);
-      this.#inFlight.set(tid, pending);
-    } catch (error) {
+    pending.deadline = pending.sentAt + byKernel + GRACE_MS;
+    const failed = (error: unknown): void => {
+      this.#inFlight.delete(tid);
       pending.reject(error);
+    };
+    try {
+      const message = this.#message(request, tid);
+      // The answer may come before the write has come back.
+      this.#inFlight.set(tid, pending);
+      const written = this.#write(address, message);
+      if (written === DONE) return;
+      pending.deadline += NEIGHBOUR_MS;
+      written.then(() => {
+        pending.deadline = performance.now() + byKernel + GRACE_MS;
+      }, failed);
+    } catch (error) {
+      failed(error);
     }
   }
 
-  /** Polls and takes until nothing is in flight. */
+  get #isBusy(): boolean {
+    return this.#inFlight.size > 0 || this.#listener !== null;
+  }
+
+  /** Polls and takes until nothing is in flight, and nobody listens. */
   async #run(): Promise<void> {
     this.#running = true;
     try {
-      while (this.#inFlight.size > 0) {
+      while (this.#isBusy) {
         const now = performance.now();
         let nearest = now + POLL_SLICE_MS;
         for (const { deadline } of this.#inFlight.values()) nearest = Math.min(nearest, deadline);
@@ -195,21 +296,24 @@ export class MadEngine {
         this.#fill();
       }
     } catch (error) {
+      const listener = this.#listener;
+      this.#listener = null;
       this.#failAll(error);
+      listener?.failed(error);
     } finally {
       this.#running = false;
       for (const done of this.#idle.splice(0)) done();
       // What was asked for while the last answer was handed out.
-      if (this.#inFlight.size > 0) void this.#run();
+      if (this.#isBusy) void this.#run();
     }
   }
 
   #drain(): void {
-    while (this.#inFlight.size > 0) {
+    while (this.#isBusy) {
       const received = this.#channel.receive(this.#buffer);
       if (received === null) return;
       if (typeof received !== 'number') {
-        this.#buffer = new Uint8Array(this.#channel.headerBytes + received.needed);
+        this.#buffer = new Uint8Array(this.#headerBytes + received.needed);
         continue;
       }
       this.#take(received);
@@ -218,22 +322,30 @@ export class MadEngine {
   }
 
   #take(length: number): void {
-    const { headerBytes } = this.#channel;
+    const start = this.#headerBytes;
     if (length < HEADER_SIZE) return;
     const view = new DataView(this.#buffer.buffer);
-    const tid = view.getUint32(headerBytes + TID_LOW_OFFSET);
-    const pending = this.#inFlight.get(tid);
-    // An answer that came after its request was given up, or one that was never asked for.
-    if (!pending) return;
+    const tid = view.getUint32(start + TID_LOW_OFFSET);
+    const received = (): Received => ({
+      mad: this.#buffer.slice(start, start + length),
+      header: decodeUserHeader(this.#channel.header, this.#buffer),
+    });
+    const isReturned = view.getUint32(STATUS_OFFSET, true) !== 0;
+    // A request of somebody else may have the same number.
+    const isAnswer = isReturned || isResponse(view.getUint8(start + METHOD_OFFSET));
+    const pending = isAnswer ? this.#inFlight.get(tid) : undefined;
+    if (!pending) {
+      // Without a listener: an answer that came after its request was given up, or one never asked for.
+      this.#listener?.handle(received());
+      return;
+    }
     this.#inFlight.delete(tid);
-    const status = view.getUint32(4, true);
-    if (status !== 0) {
-      this.#lost(pending);
+    if (isReturned) {
+      this.#lost(pending, received());
       return;
     }
     pending.resolve({
-      mad: this.#buffer.slice(headerBytes, headerBytes + length),
-      header: decodeHeader(this.#buffer, headerBytes),
+      ...received(),
       rttMs: performance.now() - pending.sentAt,
       attempts: pending.attempts,
     });
@@ -244,25 +356,19 @@ export class MadEngine {
     for (const [tid, pending] of this.#inFlight) {
       if (pending.deadline > now) continue;
       this.#inFlight.delete(tid);
-      this.#lost(pending);
+      this.#lost(pending, null);
     }
   }
 
-  #lost(pending: Pending): void {
+  #lost(pending: Pending, returned: Received | null): void {
     const { retries, timeoutMs } = pending.request;
     if (this.#closed) return;
     if (pending.attempts <= retries) this.#send(pending);
-    else pending.reject(new NoReplyError(pending.attempts, timeoutMs));
+    else pending.reject(new NoReplyError(pending.attempts, timeoutMs, returned));
   }
 
   #failAll(error: unknown): void {
     for (const pending of [...this.#inFlight.values(), ...this.#waiting.splice(0)]) pending.reject(error);
     this.#inFlight.clear();
   }
-}
-
-function decodeHeader(buffer: Uint8Array, headerBytes: number): Decoded<typeof ibUserMadHdr> {
-  const whole = new Uint8Array(ibUserMadHdr.size);
-  whole.set(buffer.subarray(0, Math.min(headerBytes, whole.length)));
-  return ibUserMadHdr.decode(whole);
 }

@@ -2,7 +2,7 @@
 import { ATTRIBUTES, type Attribute, attributeOf, componentBits, familyOf } from '../datagram/attributes.ts';
 import { isVendor2, Method, READING_METHODS } from '../datagram/classes.ts';
 import { FieldValueError, parseHexBytes } from '../datagram/field.ts';
-import { classVersion, hasRmpp, isDirected, isSa, isSmp, MAD_SIZE } from '../datagram/headers.ts';
+import { classVersion, hasRmpp, isDirected, isSa, isSmp, MAD_SIZE, madHeader } from '../datagram/headers.ts';
 import {
   decodeMad,
   encodeMad,
@@ -27,8 +27,10 @@ import {
 } from './failures.ts';
 import { receivedHeaderJson, targetJson } from './results.ts';
 import { roundTrips } from './round-trips.ts';
+import { sendingFailed } from './sending-failure.ts';
 import { directedValues, type MadSession } from './session.ts';
 import type { Target } from './target.ts';
+import { type HeaderValues, parseHeaderFields } from './user-header.ts';
 
 export interface SendOptions {
   readonly target: Target;
@@ -46,8 +48,17 @@ export interface SendOptions {
   readonly qkey: number | null;
   readonly pkeyIndex: number;
   /** A global route header goes with it: its other fields. */
-  readonly grh: Omit<NonNullable<Address['grh']>, 'gid'> & { readonly gid: Uint8Array | null };
+  readonly grh: Omit<NonNullable<Address['grh']>, 'gid' | 'gidIndex'> & {
+    readonly gid: Uint8Array | null;
+    /** null: one from which the GID can be reached. */
+    readonly gidIndex: number | null;
+  };
+  /** Unless a route header is needed, or asked for, none goes with it. */
   readonly withGrh: boolean;
+  /** `field=value` of the user-MAD header; they win over all else. */
+  readonly headerFields: readonly string[];
+  /** Bytes of the datagram to hand to the kernel, instead of all. */
+  readonly length: number | null;
   /** Hexadecimal digits. */
   readonly data: string | null;
   /** Bytes of a file. */
@@ -149,26 +160,45 @@ export function buildMad(options: SendOptions): Uint8Array {
 }
 
 async function addressOf(session: MadSession, options: SendOptions): Promise<Address> {
-  const { mgmtClass, target } = options;
+  const { mgmtClass } = options;
   const qpn = options.qpn ?? (isSmp(mgmtClass) ? 0 : 1);
   if (isSmp(mgmtClass) && qpn >= FIRST_USER_QPN) {
     throw usageFailure(new FieldValueError('subnet management goes to queue pair 0'));
   }
-  const gid = options.grh.gid ?? (target.kind === 'gid' ? target.gid : null);
-  if (options.withGrh && gid === null) {
-    throw usageFailure(
-      new FieldValueError('a global route header needs a GID: as the target, or with --grh-gid'),
-    );
-  }
   return {
-    lid: await session.lidOf(target, mgmtClass),
+    lid: await lidOf(session, options),
     qpn,
     qkey: options.qkey ?? (qpn === 0 ? 0 : GSI_QKEY),
     sl: options.sl,
     pathBits: options.pathBits,
     pkeyIndex: options.pkeyIndex,
-    grh: options.withGrh && gid !== null ? { ...options.grh, gid } : null,
+    grh: await routeOf(session, options),
+    set: parseSet(options.headerFields),
   };
+}
+
+async function lidOf(session: MadSession, { target, mgmtClass }: SendOptions): Promise<number> {
+  return (await session.isEthernet()) ? 0 : session.lidOf(target, mgmtClass);
+}
+
+async function routeOf(session: MadSession, { target, grh, withGrh }: SendOptions): Promise<Address['grh']> {
+  const gid = grh.gid ?? (target.kind === 'gid' ? target.gid : null);
+  if (withGrh && gid === null) {
+    throw usageFailure(
+      new FieldValueError('a global route header needs a GID: as the target, or with --grh-gid'),
+    );
+  }
+  if (!withGrh && !(await session.isEthernet())) return null;
+  if (gid === null) return session.routeTo(target);
+  return { ...grh, gid, gidIndex: grh.gidIndex ?? (await session.gidIndexFor(gid)) };
+}
+
+function parseSet(assignments: readonly string[]): HeaderValues {
+  try {
+    return parseHeaderFields(assignments);
+  } catch (error) {
+    throw usageFailure(error);
+  }
 }
 
 /** Sends the datagram as often as wanted, and shows the last answer. Throws Failure. */
@@ -189,11 +219,19 @@ export async function sendMad(session: MadSession, options: SendOptions): Promis
   } as const;
   const tid = options.tid === null ? undefined : Number(options.tid & 0xffffffffn);
 
+  const length = options.length ?? undefined;
+
   if (!ANSWERED.has(method)) {
+    const agent = session.agent(key);
+    const { timeoutMs } = session.options;
+    // A response keeps the whole transaction id of its request.
+    const own = isResponse(method) ? null : tid;
     try {
-      for (let sent = 0; sent < options.count; sent++) session.post(key, address, mad, tid);
+      for (let sent = 0; sent < options.count; sent++) {
+        await session.post({ agent, address, mad, tid: own, length, timeoutMs: rmpp === 1 ? timeoutMs : 0 });
+      }
     } catch (error) {
-      throw requestFailed(session.title, what, target, error);
+      throw await sendingFailed(session, what, target, { address, mad, length }, error);
     }
     return {
       ...base,
@@ -202,25 +240,31 @@ export async function sendMad(session: MadSession, options: SendOptions): Promis
       received: 0,
       header: null,
       reply: null,
+      returned_tid: null,
       rtt: null,
       attempts: null,
     };
   }
 
   const { replies, reasons } = await exchangeAll(session, options.count, () =>
-    session.exchange(key, address, mad, { tid }),
+    session.exchange(key, address, mad, { tid, length }),
   );
   const fatal = reasons.find(isFatal);
-  if (fatal !== undefined) throw requestFailed(session.title, what, target, fatal);
+  if (fatal !== undefined) {
+    throw await sendingFailed(session, what, target, { address, mad, length }, fatal);
+  }
   const last = replies.at(-1);
   const failure = verdict(session, what, options, replies, reasons);
+  const [reason] = reasons;
+  const returned = last === undefined && reason instanceof NoReplyError ? reason.returned : null;
   return {
     ...base,
     error: failure?.toJSON() ?? null,
     sent: replies.length + reasons.length,
     received: replies.length,
-    header: last ? receivedHeaderJson(last) : null,
+    header: last ? receivedHeaderJson(last) : returned && receivedHeaderJson(returned),
     reply: last ? describeMad(last.mad) : null,
+    returned_tid: returned && madHeader.fields.tid.toJson(madHeader.decode(returned.mad).tid),
     rtt: roundTrips(replies.map(({ rttMs }) => rttMs)),
     attempts: last?.attempts ?? null,
   };

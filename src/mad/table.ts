@@ -10,6 +10,7 @@ import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { statusFailure, unknownAttribute, usageFailure } from './failures.ts';
 import { envelopeOf, milliseconds, receivedHeaderJson } from './results.ts';
 import type { MadSession } from './session.ts';
+import type { Target } from './target.ts';
 
 export interface TableOptions {
   readonly record: string;
@@ -17,6 +18,8 @@ export interface TableOptions {
   readonly selection: readonly string[];
   /** Get, which answers with one record, instead of GetTable. */
   readonly single: boolean;
+  /** Who is asked; null: the subnet manager. */
+  readonly from: Target | null;
 }
 
 export const RECORDS = ATTRIBUTES.filter((each) => componentBits(each) !== null);
@@ -53,7 +56,7 @@ export async function getTable(session: MadSession, options: TableOptions): Prom
   }
   const mgmtClass = MgmtClass.valueOf('SUBN_ADM');
   const method = Method.valueOf(options.single ? 'Get' : 'GetTable');
-  const target = await session.subnetManager();
+  const target = options.from ?? (await session.subnetManager());
   const { mad, reply } = await session.ask({ attribute, mgmtClass, method, fields, componentMask, target });
   // A table without records is an answer, not a failure; a single record that is not there is one.
   const isEmpty = mad.status === NO_RECORDS && !options.single;

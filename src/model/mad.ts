@@ -1,23 +1,50 @@
 /** The results of the commands `mad …`. */
 import Type from 'typebox';
-import { ibUserMadHdr } from '../abi/umad.ts';
+import { ibUserMadHdr, UNSET_ON_RECEIVE } from '../abi/umad.ts';
 import { ATTRIBUTES, type Attribute, componentBits } from '../datagram/attributes.ts';
 import { directedSmp, lidSmp, rmppHeader, saHeader, vendorHeader } from '../datagram/headers.ts';
 import { headerLayout } from '../datagram/message.ts';
-import type { Json } from '../layout/codec.ts';
+import type { Json, JsonOf } from '../layout/codec.ts';
 import { describedSchema, omitting } from '../layout/struct.ts';
-import { exact, Failure, nullable, ofLayout } from './parts.ts';
+import { exact, Failure, nullable, ofLayout, Unavailable } from './parts.ts';
 import { SCHEMA_IDS } from './schema-ids.ts';
 
-/** The user-MAD header of an answer, without what means nothing on receive. */
-export const receivedHeader = omitting(
-  ibUserMadHdr,
-  'timeout_ms',
-  'retries',
-  'qkey',
-  'gid_index',
-  'reserved',
+const plainHeader = omitting(ibUserMadHdr, 'reserved', 'status', 'pkey_index', ...UNSET_ON_RECEIVE);
+const headerMember = (name: keyof typeof ibUserMadHdr.fields) =>
+  nullable(Type.Unsafe<number>(describedSchema(ibUserMadHdr.fields[name])));
+const headerExtras = {
+  kind: Type.Union([Type.Literal('old'), Type.Literal('new')], {
+    description: 'Which header the kernel was spoken to with',
+  }),
+  status: exact(
+    {
+      value: Type.Integer({ description: '0, or an errno' }),
+      name: Type.String({ description: '`SUCCESS`, `ETIMEDOUT` …' }),
+    },
+    { description: ibUserMadHdr.fields.status.meaning ?? '' },
+  ),
+  timeout_ms: headerMember('timeout_ms'),
+  qkey: headerMember('qkey'),
+  gid_index: headerMember('gid_index'),
+  pkey_index: headerMember('pkey_index'),
+  unavailable: Unavailable,
+  notes: Type.Record(Type.String(), Type.String(), {
+    description: 'What is to be known of the value of a key of this object: key to note',
+  }),
+};
+
+/** The user-MAD header that came with a datagram. */
+export const ReceivedHeader = Type.Unsafe<
+  JsonOf<typeof plainHeader> & Type.Static<Type.TObject<typeof headerExtras>>
+>(
+  exact({
+    ...Object.fromEntries(
+      plainHeader.members.map(({ name, codec }) => [name, Type.Unsafe(describedSchema(codec))]),
+    ),
+    ...headerExtras,
+  }),
 );
+export type ReceivedHeader = Type.Static<typeof ReceivedHeader>;
 
 export const MadStatus = exact({
   value: Type.Integer(),
@@ -69,7 +96,7 @@ export const MadTarget = exact({
 export type MadTarget = Type.Static<typeof MadTarget>;
 
 const answer = {
-  header: nullable(ofLayout(receivedHeader)),
+  header: nullable(ReceivedHeader),
   mad: nullable(MadEnvelope),
   fields: nullable(NodeFields),
   rtt_ms: nullable(Type.Number({ description: 'From the last attempt to its answer, ms' })),
@@ -203,6 +230,11 @@ export const MadSendResult = exact(
     received: Type.Integer(),
     header: answer.header,
     reply: nullable(DecodedMad),
+    returned_tid: nullable(
+      Type.String({
+        description: 'Of a request that the kernel gave back unanswered; its header is `header`',
+      }),
+    ),
     rtt: nullable(RoundTrips),
     attempts: nullable(Type.Integer()),
   },

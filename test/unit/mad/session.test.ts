@@ -251,16 +251,13 @@ describe('failures', () => {
 
   it('an interruption closes the port', async () => {
     const channel = new FakeChannel(() => null);
-    const work = withSession(
-      { ...OPTIONS, timeoutMs: 10_000 },
-      (session) =>
-        session.ask({
-          attribute: requiredAttribute('NodeInfo', 'subnet'),
-          mgmtClass: 1,
-          method: 1,
-          target: LID,
-        }),
-      fakeUmad(channel),
+    const work = withSession({ ...OPTIONS, timeoutMs: 10_000 }, fakeUmad(channel), (session) =>
+      session.ask({
+        attribute: requiredAttribute('NodeInfo', 'subnet'),
+        mgmtClass: 1,
+        method: 1,
+        target: LID,
+      }),
     );
     setTimeout(() => process.emit('SIGINT'), 20);
     expect((await failureOf(work)).code).toBe('INTERRUPTED');
