@@ -5,6 +5,7 @@ import {
   hexText,
   IN_LAB,
   KEY_OPTION,
+  methodNamed,
   PORT_OPTIONS,
   readBytes,
   readKey,
@@ -15,24 +16,13 @@ import {
   WRITE_FLAG,
   wholeNumber,
 } from './mad-options.ts';
-import { defineCommand, flag, type OptionSpec, positiveInteger, text, texts, UsageError } from './spec.ts';
+import { defineCommand, flag, type OptionSpec, positiveInteger, text, texts } from './spec.ts';
 
 const METHOD_OPTION: OptionSpec<number> = {
   flags: '--method <method>',
   description: 'method, by name (GetTable) or number (0x12); Get if not given',
   initial: Method.valueOf('Get'),
-  parse(value) {
-    const known = Method.entries.find(([name]) => name.toLowerCase() === value.toLowerCase());
-    if (known) return known[1];
-    const number = Number(value);
-    if (!/^(\d+|0x[0-9a-f]+)$/i.test(value) || number > 0xff) {
-      const names = Method.entries.map(([name]) => name).join(', ');
-      throw new UsageError(
-        `--method: there is no method '${value}'; known: ${names}, or a number up to 0xff`,
-      );
-    }
-    return number;
-  },
+  parse: (value) => methodNamed('--method', value),
 };
 
 export const madSendCommand = defineCommand({

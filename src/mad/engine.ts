@@ -5,6 +5,7 @@
  */
 import { HEADER_SIZE } from '../datagram/headers.ts';
 import { isResponse } from '../datagram/message.ts';
+import { ClosedHandleError } from '../native/errors.ts';
 import type { UmadChannel } from './backend.ts';
 import {
   decodeUserHeader,
@@ -144,7 +145,7 @@ export class MadEngine {
   /** Sends a request and gives its answer. Throws NoReplyError, and NativeCallError where the port is lost. */
   request(request: Request): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) throw new Error('the port has been closed');
+      if (this.#closed) throw new ClosedHandleError('the port has been closed');
       this.#waiting.push({ request, resolve, reject, attempts: 0, sentAt: 0, deadline: 0 });
       this.#fill();
       if (!this.#running && this.#inFlight.size > 0) void this.#run();
@@ -157,7 +158,7 @@ export class MadEngine {
    * @param tid low half of the transaction id; null leaves the datagram's own, as an answer must have it
    */
   async post({ agent, address, mad, tid, length, timeoutMs = 0 }: Post): Promise<void> {
-    if (this.#closed) throw new Error('the port has been closed');
+    if (this.#closed) throw new ClosedHandleError('the port has been closed');
     const low = tid === undefined ? this.#takeTid() : tid;
     const message = this.#message({ agent, address, mad, length, timeoutMs }, low);
     await this.#write(address, message);
@@ -181,7 +182,7 @@ export class MadEngine {
 
   async #end(): Promise<void> {
     this.#closed = true;
-    this.#failAll(new Error('the port has been closed'));
+    this.#failAll(new ClosedHandleError('the port has been closed'));
     this.#listener = null;
     if (this.#running) await new Promise<void>((resolve) => this.#idle.push(resolve));
     await Promise.allSettled(this.#writes);

@@ -204,6 +204,28 @@ export function requestFailed(title: string, what: string, target: Target | null
   throw error;
 }
 
+/** What has come cannot be read. */
+export function readingFailed(title: string, error: NativeCallError): Failure {
+  if (GONE.has(error.errno)) return deviceGone(title, 'waiting for datagrams', error);
+  const isShort = error.errno === EINVAL || error.errno === constants.errno.ENOSPC;
+  return new Failure(
+    'BAD_REPLY',
+    isShort
+      ? `${title}: the room to read into is shorter than the header and the first datagram of what has come (${error.call}: ${errnoText(error.errno)})`
+      : `${title}: what has come cannot be read (${error.call}: ${errnoText(error.errno)})`,
+    isShort ? 'it has to hold 256 bytes beside the header: --room' : 'see dmesg',
+    { errno: errnoValue(error.errno), cause: error },
+  );
+}
+
+/** Nothing came in the time that was given. */
+export const nothingCame = (title: string, milliseconds: number, came: number): Failure =>
+  new Failure(
+    'TIMED_OUT',
+    `${title}: ${came === 0 ? 'nothing' : 'nothing more'} came within ${milliseconds} ms`,
+    'is it sent to this port, and to a class, version, OUI and method that were registered? the listening line shows them',
+  );
+
 function hintOfSilence(target: Target | null): string {
   switch (target?.kind) {
     case 'path':

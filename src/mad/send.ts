@@ -1,5 +1,5 @@
 /** Any datagram: `mad send`. */
-import { ATTRIBUTES, type Attribute, attributeOf, componentBits, familyOf } from '../datagram/attributes.ts';
+import { componentBits } from '../datagram/attributes.ts';
 import { isVendor2, Method, READING_METHODS } from '../datagram/classes.ts';
 import { FieldValueError, parseHexBytes } from '../datagram/field.ts';
 import { classVersion, hasRmpp, isDirected, isSa, isSmp, MAD_SIZE, madHeader } from '../datagram/headers.ts';
@@ -15,16 +15,10 @@ import { Failure } from '../explain/failure.ts';
 import { LayoutError } from '../layout/error.ts';
 import type { MadSendResult } from '../model/mad.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
+import { findAttribute } from './attribute-name.ts';
 import { describeMad } from './decode.ts';
 import { type Address, GSI_QKEY, NoReplyError, type Reply } from './engine.ts';
-import {
-  classText,
-  methodText,
-  requestFailed,
-  statusFailure,
-  unknownAttribute,
-  usageFailure,
-} from './failures.ts';
+import { classText, methodText, requestFailed, statusFailure, usageFailure } from './failures.ts';
 import { receivedHeaderJson, targetJson } from './results.ts';
 import { roundTrips } from './round-trips.ts';
 import { sendingFailed } from './sending-failure.ts';
@@ -84,27 +78,10 @@ const ANSWERED = new Set(
 );
 const FIRST_USER_QPN = 2;
 
-function attributeFor(options: SendOptions): { id: number; attribute: Attribute | null } {
-  const { mgmtClass, attribute: text } = options;
-  if (/^(\d+|0x[0-9a-f]+)$/i.test(text)) {
-    const id = Number(text);
-    if (id > 0xffff)
-      throw usageFailure(new FieldValueError(`${text} is no attribute number: they have 16 bits`));
-    return { id, attribute: attributeOf(mgmtClass, id) };
-  }
-  const family = familyOf(mgmtClass);
-  const known = ATTRIBUTES.filter(
-    ({ family: own }) => own === family || (own === 'general' && family !== 'subnet'),
-  );
-  const attribute = known.find(({ name }) => name.toLowerCase() === text.toLowerCase());
-  if (!attribute) throw unknownAttribute(text, known);
-  return { id: attribute.id, attribute };
-}
-
 /** The datagram, its transaction id aside. Throws Failure for values that do not fit. */
 export function buildMad(options: SendOptions): Uint8Array {
   const { mgmtClass, method, target } = options;
-  const { id, attribute } = attributeFor(options);
+  const { id, attribute } = findAttribute(mgmtClass, options.attribute);
   try {
     const given = [options.data, options.dataBytes, options.fields[0]].filter((each) => each != null);
     if (given.length > 1)

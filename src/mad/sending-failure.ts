@@ -31,7 +31,7 @@ const ACTIVE = 1;
 export async function sendingFailed(
   session: MadSession,
   what: string,
-  target: Target,
+  target: Target | null,
   sent: Sent,
   error: unknown,
 ): Promise<Failure> {

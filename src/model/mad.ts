@@ -255,3 +255,64 @@ export type MadDecodeResult = Type.Static<typeof MadDecodeResult>;
 
 /** What `mad get` prints, of one port or of all. */
 export const MadGetDocument = Type.Union([MadGetResult, MadGetPortsResult]);
+
+/** An agent: what the kernel delivers to it. */
+export const MadAgent = exact({
+  id: Type.Integer({ description: 'As the kernel counts them on this open device' }),
+  mgmt_class: exact({ value: Type.Integer(), name: nullable(Type.String()) }),
+  class_version: Type.Integer(),
+  oui: nullable(Type.String({ description: 'Vendor, of the classes 0x30 to 0x4f' })),
+  methods: Type.Array(Type.String(), { description: 'What it gets unasked, by name or number' }),
+  rmpp_version: Type.Integer({ description: '1: the kernel joins and splits long messages' }),
+});
+export type MadAgent = Type.Static<typeof MadAgent>;
+
+const streamed = {
+  error: nullable(Failure),
+  time: Type.String({ description: 'RFC 3339' }),
+  device: nullable(Type.String()),
+  port: nullable(Type.Integer({ description: 'Port of this host' })),
+  transport: nullable(Type.String({ description: '`libibumad` or `device`' })),
+  header_kind: nullable(Type.String({ description: '`old` or `new`' })),
+  agents: Type.Array(MadAgent, { description: 'On the first object: those that were registered' }),
+  header: answer.header,
+};
+
+/** One line of what `mad recv` prints. */
+export const MadRecvObject = exact(
+  {
+    schema: Type.Literal(SCHEMA_IDS.madRecv),
+    event: nullable(
+      Type.String({ description: '`listening`, `received`, or `returned`: sent, and not acknowledged' }),
+    ),
+    ...streamed,
+    message: nullable(DecodedMad),
+  },
+  { title: 'rdmatool mad recv' },
+);
+export type MadRecvObject = Type.Static<typeof MadRecvObject>;
+
+/** One line of what `mad serve` prints. */
+export const MadServeObject = exact(
+  {
+    schema: Type.Literal(SCHEMA_IDS.madServe),
+    event: nullable(
+      Type.String({
+        description:
+          '`listening`, `answered`, `refused`: answered with a status, `passed over`: nobody answers such, `returned`: an answer that was not acknowledged',
+      }),
+    ),
+    ...streamed,
+    request: nullable(DecodedMad),
+    answer: nullable(
+      exact({
+        method: exact({ value: Type.Integer(), name: nullable(Type.String()) }),
+        status: MadStatus,
+        bytes: Type.Integer({ description: 'Of the datagram, or of all that RMPP sends as one' }),
+        rmpp: Type.Boolean({ description: 'Whether it goes in segments' }),
+      }),
+    ),
+  },
+  { title: 'rdmatool mad serve' },
+);
+export type MadServeObject = Type.Static<typeof MadServeObject>;

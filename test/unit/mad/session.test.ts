@@ -215,7 +215,7 @@ describe('failures', () => {
     expect((await failureOf(get(quiet(), {}, LID, 'PathRecord'))).hint).toContain('mad table PathRecord');
     const session = await open(quiet());
     const table = (record: string, selection: string[]) =>
-      failureOf(getTable(session, { record, selection, single: false }));
+      failureOf(getTable(session, { record, selection, single: false, from: null }));
     expect((await table('PathRecrd', [])).hint).toContain('PathRecord');
     expect((await table('PathRecord', ['dgidd=::1'])).hint).toContain('dgid');
     expect((await table('PathRecord', ['preference=1'])).message).toContain('cannot be chosen by preference');
