@@ -1,11 +1,12 @@
 import { emptyServeObject } from '../model/mad-empty.ts';
 import {
   classesOption,
+  DEVICE_OPTIONS,
   IN_ROCE,
-  PORT_OPTIONS,
   ROCE_TARGET,
   readBytes,
   sessionOptions,
+  wholeNumber,
 } from './mad-options.ts';
 import { defineCommand, flag, positiveInteger, text } from './spec.ts';
 
@@ -13,10 +14,11 @@ export const madServeCommand = defineCommand({
   summary: 'Answer management datagrams: pings, or what a file says',
   arguments: [],
   options: {
-    ...PORT_OPTIONS,
-    timeout: positiveInteger(
-      '--timeout <ms>',
-      'wait so long for the receiver to acknowledge a segment of a long answer; 1000 if not given',
+    ...DEVICE_OPTIONS,
+    retries: wholeNumber(
+      '--retries <N>',
+      'send the segments of a long answer again so often when they are not acknowledged; 3 if not given',
+      1000,
     ),
     answers: text('--answers <file>', 'answer as this file says, in place of pings'),
     ping: flag('--ping', 'answer pings beside what --answers says'),
@@ -71,7 +73,7 @@ export const madServeCommand = defineCommand({
       count: options.count,
       timeoutMs: options.idle,
     };
-    const wanted = await sessionOptions(options);
+    const wanted = await sessionOptions({ ...options, timeout: null });
     return streamed(context, emptyServeObject, (tell) =>
       withSession(wanted, options, (session, signal) =>
         serveMads(

@@ -102,7 +102,6 @@ const TID_LOW_OFFSET = 12;
 /** What is sent without an answer. */
 interface Post extends Omit<Request, 'timeoutMs' | 'retries' | 'tid'> {
   readonly tid?: number | null | undefined;
-  readonly timeoutMs?: number;
 }
 
 interface Listener {
@@ -154,13 +153,14 @@ export class MadEngine {
 
   /**
    * Sends what is not answered. Throws NativeCallError, and LayoutError for what the header has no place for.
-   * @param timeoutMs of a long message: how long its receiver may take to acknowledge
+   * The timeout in the header is 0: with another, the kernel would wait for an answer to it. A long message is
+   * acknowledged within 2 s, or sent again as often as `retries` of the header says.
    * @param tid low half of the transaction id; null leaves the datagram's own, as an answer must have it
    */
-  async post({ agent, address, mad, tid, length, timeoutMs = 0 }: Post): Promise<void> {
+  async post({ agent, address, mad, tid, length }: Post): Promise<void> {
     if (this.#closed) throw new ClosedHandleError('the port has been closed');
     const low = tid === undefined ? this.#takeTid() : tid;
-    const message = this.#message({ agent, address, mad, length, timeoutMs }, low);
+    const message = this.#message({ agent, address, mad, length, timeoutMs: 0 }, low);
     await this.#write(address, message);
   }
 

@@ -172,7 +172,7 @@ const base = (session: MadSession, question: Question, answerLid: number | null)
 
 /** The LID that answered, where the request went by LID. */
 const lidOf = ({ reply }: Answer, { target }: Question): number | null =>
-  target.kind === 'path' ? null : reply.header.lid;
+  target.kind === 'path' ? null : reply.header.lid || null;
 
 const what = ({ attribute }: Question): string => `Get ${attribute.name}`;
 

@@ -191,7 +191,7 @@ export async function sendMad(session: MadSession, options: SendOptions): Promis
     schema: SCHEMA_IDS.madSend,
     device: session.device,
     port: session.portNumber,
-    target: targetJson(target, target.kind === 'path' ? null : address.lid),
+    target: targetJson(target, target.kind === 'path' ? null : address.lid || null),
     request: describeMad(mad),
   } as const;
   const tid = options.tid === null ? undefined : Number(options.tid & 0xffffffffn);
@@ -200,12 +200,14 @@ export async function sendMad(session: MadSession, options: SendOptions): Promis
 
   if (!ANSWERED.has(method)) {
     const agent = session.agent(key);
-    const { timeoutMs } = session.options;
     // A response keeps the whole transaction id of its request.
     const own = isResponse(method) ? null : tid;
+    // How often the segments of a long message are sent again.
+    const { retries } = session.options;
+    const patient = rmpp === 1 ? { ...address, set: { retries, ...address.set } } : address;
     try {
       for (let sent = 0; sent < options.count; sent++) {
-        await session.post({ agent, address, mad, tid: own, length, timeoutMs: rmpp === 1 ? timeoutMs : 0 });
+        await session.post({ agent, address: patient, mad, tid: own, length });
       }
     } catch (error) {
       throw await sendingFailed(session, what, target, { address, mad, length }, error);

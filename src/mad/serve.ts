@@ -163,7 +163,7 @@ async function handle(
   const answer = request && answerTo(request, rules);
   if (!request || !answer) return { event: 'passed over', answer: null, failure: null };
   const event = answer.status === 0 ? 'answered' : 'refused';
-  const { timeoutMs, retries } = session.options;
+  const { retries } = session.options;
   const address = addressBack(received);
   try {
     await session.post({
@@ -172,7 +172,6 @@ async function handle(
       address: answer.rmpp ? { ...address, set: { retries } } : address,
       mad: answer.mad,
       tid: null,
-      timeoutMs: answer.rmpp ? timeoutMs : 0,
     });
     return { event, answer, failure: null };
   } catch (error) {
