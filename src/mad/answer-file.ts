@@ -6,17 +6,18 @@ import { classVersion, isDirected } from '../datagram/headers.ts';
 import { type FieldValues, isResponse, parseFields } from '../datagram/message.ts';
 import { Failure } from '../explain/failure.ts';
 import { findAttribute } from './attribute-name.ts';
+import { usageFailure } from './failures.ts';
 
 /** An answer, and what it answers. */
 export interface AnswerRule {
   readonly mgmtClass: number;
   readonly classVersion: number;
   readonly oui: number | null;
-  /** null: any that asks for an answer. */
+  /** null for every method that asks for an answer. */
   readonly method: number | null;
-  /** null: any. */
+  /** null for all. */
   readonly attributeId: number | null;
-  /** null: any. */
+  /** null for all. */
   readonly modifier: number | null;
   readonly status: number;
   /** One record after another, or what else stands in the place of the data. */
@@ -72,9 +73,12 @@ export function parseAnswers(text: string, name: string): AnswerRule[] {
     try {
       return parseRule(answer);
     } catch (error) {
-      if (error instanceof FieldValueError) throw wrong(name, `${where}: ${error.message}`);
-      if (error instanceof Failure) throw wrong(name, `${where}: ${error.message}`, error.hint);
-      throw error;
+      const failure = error instanceof Failure ? error : usageFailure(error);
+      throw wrong(
+        name,
+        `${where}: ${failure.message}`,
+        error instanceof FieldValueError ? undefined : failure.hint,
+      );
     }
   });
 }
