@@ -95,9 +95,13 @@ export function registerFailed(title: string, registration: Registration, error:
     );
   if (GONE.has(error.errno)) return deviceGone(title, 'a registration', error);
   if (error instanceof RefusedFlagsError) {
+    const supported =
+      error.supported === null
+        ? 'libibumad does not pass on which it supports'
+        : `it supports 0x${error.supported.toString(16)}`;
     return failed(
-      `the kernel does not know all of the flags 0x${registration.flags.toString(16)}; it supports 0x${error.supported.toString(16)}`,
-      '0x1 leaves RMPP to the program',
+      `the kernel does not know all of the flags 0x${registration.flags.toString(16)}; ${supported}`,
+      `0x1 leaves RMPP to the program${error.supported === null ? '; --transport device shows the supported mask' : ''}`,
     );
   }
   if (

@@ -19,7 +19,9 @@ export interface Sent {
   readonly length: number | undefined;
 }
 
-const { EINVAL, EIO } = constants.errno;
+const { EINVAL, EIO, ENODATA, ENOENT } = constants.errno;
+/** ENODATA and ENOENT: a place in the GID table that is empty, or that there is not. */
+const EXPLAINED: ReadonlySet<number> = new Set([EINVAL, EIO, ENODATA, ENOENT]);
 const MOST_AGENTS = 32;
 /** The least that the kernel takes: the common header and that of RMPP. */
 const LEAST_MAD = 36;
@@ -37,9 +39,9 @@ export async function sendingFailed(
 ): Promise<Failure> {
   // A value that the header has no place for.
   if (error instanceof LayoutError) return usageFailure(error);
-  const isOurs = error instanceof NativeCallError && (error.errno === EINVAL || error.errno === EIO);
-  const reason = isOurs ? await reasonOf(session, sent, error.errno) : null;
-  if (!isOurs || reason === null) return requestFailed(session.title, what, target, error);
+  const isExplained = error instanceof NativeCallError && EXPLAINED.has(error.errno);
+  const reason = isExplained ? await reasonOf(session, sent, error.errno) : null;
+  if (!isExplained || reason === null) return requestFailed(session.title, what, target, error);
   return new Failure(
     'SEND_FAILED',
     `${session.title}: ${what} cannot be sent: ${reason[0]} (${errnoText(error.errno)})`,

@@ -50,8 +50,8 @@ export class RefusedFlagsError extends NativeCallError {
   constructor(
     call: string,
     errno: number,
-    /** Those that it knows. */
-    readonly supported: number,
+    /** Those that it knows; null where the library has not passed that on. */
+    readonly supported: number | null,
   ) {
     super(call, errno);
   }

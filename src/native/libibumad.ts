@@ -31,6 +31,8 @@ export interface UmadRegistration {
 const ID_OFFSET = 0;
 const TIMEOUT_OFFSET = 8;
 const RETRIES_OFFSET = 12;
+/** The one flag that kernels know. */
+const USER_RMPP = 1;
 
 export class Libibumad {
   readonly #library = new NativeLibrary(LIBIBUMAD_SONAME);
@@ -171,10 +173,8 @@ export class LibibumadPort {
       .get<number>('int umad_register2(int port, void *attributes, void *agent)')
       .call(this.portId, attributes, agent);
     if (result !== 0) {
-      const supported = umadRegAttr.decode(attributes).flags;
-      if (result === EINVAL && supported !== flags) {
-        throw new RefusedFlagsError('umad_register2', result, supported);
-      }
+      // The kernel's word on which it knows is lost: the library puts 0 in its place whatever was wrong.
+      if (result === EINVAL && flags > USER_RMPP) throw new RefusedFlagsError('umad_register2', result, null);
       throw new NativeCallError('umad_register2', result);
     }
     return new DataView(agent.buffer).getUint32(0, true);
