@@ -98,7 +98,7 @@ async function routeReason(
   if (!own) return [`the port has no GID of index ${index}`, table];
   if (gidKind(own.gid) !== gidKind(gid)) {
     return [
-      `a ${gidKind(own.gid)} GID (index ${index}, ${gidText(own.gid)}) does not reach a ${gidKind(gid)} one (${gidText(gid)})`,
+      `GID index ${index} (${gidText(own.gid)}, ${gidKind(own.gid)}) is of another kind than ${gidText(gid)} (${gidKind(gid)})`,
       table,
     ];
   }
