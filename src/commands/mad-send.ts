@@ -123,6 +123,7 @@ export const madSendCommand = defineCommand({
     reply: null,
     returned_tid: null,
     rtt: null,
+    elapsed_ms: null,
     attempts: null,
   }),
   endsItself: true,

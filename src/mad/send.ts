@@ -19,7 +19,7 @@ import { findAttribute } from './attribute-name.ts';
 import { describeMad } from './decode.ts';
 import { type Address, GSI_QKEY, NoReplyError, type Reply } from './engine.ts';
 import { classText, methodText, requestFailed, statusFailure, usageFailure } from './failures.ts';
-import { receivedHeaderJson, targetJson } from './results.ts';
+import { milliseconds, receivedHeaderJson, targetJson } from './results.ts';
 import { roundTrips } from './round-trips.ts';
 import { sendingFailed } from './sending-failure.ts';
 import { directedValues, type MadSession } from './session.ts';
@@ -221,13 +221,16 @@ export async function sendMad(session: MadSession, options: SendOptions): Promis
       reply: null,
       returned_tid: null,
       rtt: null,
+      elapsed_ms: null,
       attempts: null,
     };
   }
 
+  const started = performance.now();
   const { replies, reasons } = await exchangeAll(session, options.count, () =>
     session.exchange(key, address, mad, { tid, length }),
   );
+  const elapsedMs = performance.now() - started;
   const fatal = reasons.find(isFatal);
   if (fatal !== undefined) {
     throw await sendingFailed(session, what, target, { address, mad, length }, fatal);
@@ -245,6 +248,7 @@ export async function sendMad(session: MadSession, options: SendOptions): Promis
     reply: last ? describeMad(last.mad) : null,
     returned_tid: returned && madHeader.fields.tid.toJson(madHeader.decode(returned.mad).tid),
     rtt: roundTrips(replies.map(({ rttMs }) => rttMs)),
+    elapsed_ms: last ? milliseconds(elapsedMs) : null,
     attempts: last?.attempts ?? null,
   };
 }

@@ -236,6 +236,7 @@ export const MadSendResult = exact(
       }),
     ),
     rtt: nullable(RoundTrips),
+    elapsed_ms: nullable(Type.Number({ description: 'From the first request to the last answer, ms' })),
     attempts: nullable(Type.Integer()),
   },
   { title: 'rdmatool mad send' },

@@ -90,6 +90,13 @@ const timesRows = (rtt: NonNullable<MadSendResult['rtt']>): [string, string][] =
   ],
 ];
 
+const elapsedRow = (elapsedMs: number, count: number): [string, string] => [
+  'in',
+  count > 1
+    ? `${elapsedMs} ms, ${Math.round(count / (elapsedMs / 1000))} round trips a second`
+    : `${elapsedMs} ms`,
+];
+
 export function madSendView(result: MadSendResult): Block[] {
   const { request, reply, rtt } = result;
   if (request === null) return [];
@@ -97,6 +104,7 @@ export function madSendView(result: MadSendResult): Block[] {
     ['target', targetText(result.target)],
     ['sent', String(result.sent)],
     ['answered', String(result.received)],
+    ...(result.elapsed_ms === null ? [] : [elapsedRow(result.elapsed_ms, result.received)]),
   ];
   return [
     ...messageBlocks('Request', request),

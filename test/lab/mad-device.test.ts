@@ -9,7 +9,8 @@ import { killAtWork } from './mad-kernel/kills.ts';
 // A guest without KVM on a busy machine is slow.
 vi.setConfig({ testTimeout: 300_000 });
 const place = useGuest();
-const script = (text: string) => place.inLab(['bash', '-c', text]);
+/** In a directory of the guest's own. */
+const script = (text: string) => place.inLab(['bash', '-c', `cd $(mktemp -d)\n${text}`]);
 
 const LEFT = 'fd09::1';
 const RIGHT = 'fd09:1::1';
