@@ -45,6 +45,8 @@ const fits = (rule: AnswerRule, { header, sections }: Mad): boolean =>
 export function answerTo(request: Mad, rules: readonly AnswerRule[]): Answer | null {
   const { header } = request;
   if (isResponse(header.method) || UNANSWERED.has(header.method)) return null;
+  // A class that is only kept from others.
+  if (!rules.some(({ mgmtClass }) => mgmtClass === header.mgmt_class)) return null;
   const rule = rules.find((each) => fits(each, request));
   const isEmpty = rule !== undefined && rule.status === 0 && rule.data.length === 0;
   const status =

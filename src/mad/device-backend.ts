@@ -122,7 +122,8 @@ export class DeviceChannel implements UmadChannel {
       return length - this.#headerBytes;
     } catch (error) {
       if (!(error instanceof NativeCallError)) throw error;
-      if (error.errno === EAGAIN) return null;
+      // 0: a simulator's way to say it.
+      if (error.errno === EAGAIN || error.errno === 0) return null;
       if (error.errno === ENOSPC) {
         // The header and the first segment have come all the same.
         const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);

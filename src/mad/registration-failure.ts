@@ -68,7 +68,10 @@ function reasonOf({ qpn, mgmtClass, oui, methods, rmpp }: Registration): Reason 
       hint: 'a method of a class goes to one agent: end the program that has it (fuser /dev/infiniband/umad*), or leave the method out with --methods. The kernel itself has CM, and on InfiniBand subnet management and performance in part',
     };
   }
-  return { message: 'the kernel refuses it', hint: 'see dmesg' };
+  return {
+    message: 'the kernel refuses it',
+    hint: 'see dmesg. The simulator of lab ib knows the old header alone beside libibumad: --header old',
+  };
 }
 
 /** An agent cannot be registered. Throws what is not an error of the call. */
@@ -104,10 +107,7 @@ export function registerFailed(title: string, registration: Registration, error:
       `0x1 leaves RMPP to the program${error.supported === null ? '; --transport device shows the supported mask' : ''}`,
     );
   }
-  if (
-    error.errno === EPROTONOSUPPORT ||
-    (isSmp(mgmtClass) && registration.qpn === null && error.errno === EINVAL)
-  ) {
+  if (error.errno === EPROTONOSUPPORT) {
     return failed(
       'no subnet management there: the port is Ethernet (RoCE), which has no QP0 and no subnet manager',
       'choose an InfiniBand port with -d and -i; of a RoCE port, rdmatool query-device shows state and GIDs',

@@ -61,6 +61,7 @@ describe('a file of answers', () => {
   it('refuses what is not in it as the kernel does, with the data of the request', () => {
     const answer = answerTo(request({ cls: 'PERF', id: 0x1d }), rules(PORT_COUNTERS));
     expect([answer?.status, answer?.mad.length]).toEqual([0x000c, 256]);
+    expect(answerTo(request({ cls: 'BM', id: 0x12 }), rules(PORT_COUNTERS))).toBeNull();
     expect(answerTo(request({ cls: 'PERF', method: 'Send', id: 0x12 }), rules(PORT_COUNTERS))).toBeNull();
     expect(answerTo(request({ cls: 'PERF', method: 'GetResp', id: 0x12 }), rules(PORT_COUNTERS))).toBeNull();
   });
