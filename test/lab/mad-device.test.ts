@@ -135,7 +135,7 @@ describe('request and answer', () => {
 describe('the old header is real', () => {
   const traced = (options: string) =>
     script(`dmesg -C
-      strace -f -e trace=openat,ioctl,write,read -o trace.txt rdmatool mad send PortCounters ${RIGHT} -d rxe0 ${options} --class PERF --transport device --json > /dev/null 2>&1
+      strace -f --seccomp-bpf -e trace=openat,ioctl,write,read -o trace.txt rdmatool mad send PortCounters ${RIGHT} -d rxe0 ${options} --class PERF --transport device --json > /dev/null 2>&1
       fd=$(sed -n 's/.*umad0".*= \\([0-9]*\\)$/\\1/p' trace.txt | tail -1)
       grep -E "(ioctl|write|read)\\($fd," trace.txt; dmesg`);
 
@@ -168,7 +168,7 @@ describe('long messages', () => {
 END
       serve serve -d rxe1 --answers answers.json
       ask() { rdmatool mad table NodeRecord --from ${RIGHT} -d rxe0 --json "$@" | tr -d '\\n'; echo; }
-      strace -f -e trace=read -o trace.txt rdmatool mad table NodeRecord --from ${RIGHT} -d rxe0 --json --transport device | tr -d '\\n'; echo
+      strace -f --seccomp-bpf -e trace=read -o trace.txt rdmatool mad table NodeRecord --from ${RIGHT} -d rxe0 --json --transport device | tr -d '\\n'; echo
       ask --header old; ask --transport libibumad
       grep -c ENOSPC trace.txt
       head -c 5000 /dev/zero | tr '\\0' Z > request
