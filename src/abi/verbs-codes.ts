@@ -288,9 +288,7 @@ export const AccessFlag = flagSet('ibv_access_flags', 'IBV_ACCESS_', {
   RELAXED_ORDERING: 20,
 });
 
-/** Static rates: IBTA PathRecord:Rate. */
-export const Rate = enumeration('ibv_rate', 'IBV_RATE_', {
-  MAX: 0,
+const RATES = {
   '2_5_GBPS': 2,
   '5_GBPS': 5,
   '10_GBPS': 3,
@@ -314,4 +312,10 @@ export const Rate = enumeration('ibv_rate', 'IBV_RATE_', {
   '600_GBPS': 22,
   '800_GBPS': 23,
   '1200_GBPS': 24,
-});
+} as const;
+
+/** Static rates of verbs: those of IBTA records, and no limit. */
+export const Rate = enumeration('ibv_rate', 'IBV_RATE_', { MAX: 0, ...RATES });
+
+/** IBTA PathRecord:Rate, 15.2.5.16. */
+export const PathRate = enumeration('path rate', 'IBV_RATE_', RATES);

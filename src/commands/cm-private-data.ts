@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from './read-file.ts';
 import { type OptionSpec, UsageError } from './spec.ts';
 
 /** `--private-data TEXT|0xHEX|@FILE`. */
@@ -13,7 +13,8 @@ export const PRIVATE_DATA: OptionSpec<Uint8Array | null> = {
 export function parsePrivateData(text: string): Uint8Array {
   if (text.startsWith('@')) {
     try {
-      return readFileSync(text.slice(1));
+      // No message of the connection manager carries as much.
+      return readFile(text.slice(1), 'the file', 4096);
     } catch (error) {
       throw new UsageError(`--private-data: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { Failure } from '../explain/failure.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
+import { readFile } from './read-file.ts';
 import { choice, defineCommand, text } from './spec.ts';
 
 export const madDecodeCommand = defineCommand({
@@ -29,7 +28,7 @@ export const madDecodeCommand = defineCommand({
     },
     {
       command:
-        'rdmatool lab run ib -- rdmatool mad send NodeInfo 1 --json | jq -r .reply.hex | rdmatool mad decode',
+        'rdmatool lab run ib -- rdmatool mad send NodeInfo 2 --json | jq -r .reply.hex | rdmatool mad decode',
       does: 'what has been received before',
     },
   ],
@@ -48,11 +47,7 @@ export const madDecodeCommand = defineCommand({
   },
 });
 
-function read(source: string | number): Uint8Array {
-  try {
-    return readFileSync(source);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Failure('USAGE', `the bytes cannot be read: ${reason}`, 'check the path', { cause: error });
-  }
-}
+/** More than a message that RMPP has joined, in hexadecimal with blanks. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+const read = (source: string | number): Uint8Array => readFile(source, 'the bytes', MOST_BYTES);

@@ -1,4 +1,4 @@
-import { ExitStatus, Failure, type FailureJson } from '../explain/failure.ts';
+import { ExitStatus, Failure, type FailureCode, type FailureJson } from '../explain/failure.ts';
 import type { MadGetResult } from '../model/mad.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import {
@@ -12,6 +12,9 @@ import {
   wholeNumber,
 } from './mad-options.ts';
 import { defineCommand, flag, positiveInteger, UsageError } from './spec.ts';
+
+/** A timer waits no longer. */
+const MOST_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
 
 export const madGetCommand = defineCommand({
   summary: 'Ask a node for NodeInfo, PortInfo, PortCounters …',
@@ -32,11 +35,16 @@ export const madGetCommand = defineCommand({
       'the attribute modifier, instead of what those options make of it',
       0xffffffff,
     ),
-    watch: positiveInteger('--watch <seconds>', 'ask again and again, so far apart, until interrupted'),
+    watch: positiveInteger(
+      '--watch <seconds>',
+      'ask again and again, so far apart, until interrupted',
+      MOST_SECONDS,
+    ),
+    count: positiveInteger('-c, --count <N>', 'with --watch: ask so often, and end'),
   },
   details: [
     'Sends a Get and shows the answer field by field, under the names of the IBTA. Along a directed path it works before a subnet manager has been there. GUIDs and GIDs are looked up by the subnet administration.',
-    'With --json the header that came with the answer, the header of the datagram, the fields and the round-trip time are in one document; with --watch one document a line.',
+    'With --json the header that came with the answer, the header of the datagram, the fields and the round-trip time are in one document; with --watch one document a line. A watch goes on when an answer is lost or refused, and ends when the port is.',
     'Ends with 1 where the node answers with a status other than 0, with 75 where nobody answers.',
   ],
   async reference() {
@@ -55,8 +63,8 @@ export const madGetCommand = defineCommand({
   },
   examples: [
     { command: `${IN_LAB} mad get NodeInfo 0,1`, does: 'what is behind the cable' },
-    { command: `${IN_LAB} mad get PortInfo 2 --port-num 1`, does: 'port 1 of the switch, by its LID' },
-    { command: `${IN_LAB} mad get PortCounters 2 --all-ports`, does: 'the counters of all its ports' },
+    { command: `${IN_LAB} mad get PortInfo 1 --port-num 1`, does: 'port 1 of the switch, by its LID' },
+    { command: `${IN_LAB} mad get PortCounters 1 --all-ports`, does: 'the counters of all its ports' },
     {
       command: `${IN_LAB} mad get PortInfo --json | jq -r .fields.port_state.name`,
       does: 'the state of the own port, for a script',
@@ -70,8 +78,11 @@ export const madGetCommand = defineCommand({
     if (options.allPorts && (options.portNum !== null || options.mod !== null)) {
       throw new UsageError('mad get: --all-ports goes without --port-num and --mod');
     }
+    if (options.count !== null && options.watch === null) {
+      throw new UsageError('mad get: --count goes with --watch');
+    }
     const target = targetArgument === undefined ? null : await targetOf(targetArgument);
-    const { getAllPorts, getAttribute } = await import('../mad/get.ts');
+    const { checkQuestion, getAllPorts, getAttribute } = await import('../mad/get.ts');
     const { withSession } = await import('../mad/open.ts');
     const question = {
       attribute,
@@ -82,6 +93,7 @@ export const madGetCommand = defineCommand({
       inPort: options.inPort,
       block: options.block,
     };
+    checkQuestion(question);
     const views = (): Promise<typeof import('../views/mad-get.ts')> => import('../views/mad-get.ts');
     const wanted = await sessionOptions(options);
     return withSession(wanted, options, async (session, signal) => {
@@ -94,22 +106,44 @@ export const madGetCommand = defineCommand({
         return show(result, async () => (await views()).madGetView(result));
       };
       if (options.watch === null) return once(null, context.conclude);
-      const { repeatUntil } = await import('../waiting/repeat.ts');
-      await repeatUntil(signal, options.watch * 1000, async () => {
+      return watch(signal, options.watch * 1000, options.count, async () => {
         const time = new Date().toISOString();
         try {
-          await once(time, context.event);
+          return await once(time, context.event);
         } catch (error) {
-          // A lost answer must not end the watch.
-          if (!(error instanceof Failure) || signal.aborted || error.code !== 'TIMED_OUT') throw error;
+          if (!(error instanceof Failure) || signal.aborted || LASTING.has(error.code)) throw error;
           const lost: MadGetResult = { ...failedDocument(error.toJSON()), time };
-          await context.event(lost, async () => []);
+          return context.event(lost, async () => []);
         }
       });
-      return ExitStatus.INTERRUPTED;
     });
   },
 });
+
+/** What asking again does not mend; anything else must not end a watch. */
+const LASTING: ReadonlySet<FailureCode> = new Set([
+  'USAGE',
+  'NO_SUCH_PORT',
+  'REGISTER_FAILED',
+  'DEVICE_GONE',
+  'INTERRUPTED',
+]);
+
+/** The exit status: that of the first failure where every time failed, 1 where some did. */
+async function watch(
+  signal: AbortSignal,
+  everyMs: number,
+  count: number | null,
+  once: () => Promise<number>,
+): Promise<number> {
+  const { repeatUntil } = await import('../waiting/repeat.ts');
+  const statuses: number[] = [];
+  await repeatUntil(signal, everyMs, async () => statuses.push(await once()), count ?? undefined);
+  if (signal.aborted) return ExitStatus.INTERRUPTED;
+  const failed = statuses.filter((status) => status !== ExitStatus.DONE);
+  const [first = ExitStatus.DONE] = failed;
+  return failed.length === 0 || failed.length === statuses.length ? first : ExitStatus.FAILED;
+}
 
 const failedDocument = (error: FailureJson): MadGetResult => ({
   schema: SCHEMA_IDS.madGet,

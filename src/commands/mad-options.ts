@@ -1,9 +1,8 @@
 /** Options and values that the mad commands share. */
-import { readFileSync } from 'node:fs';
 import { Method, MgmtClass } from '../datagram/classes.ts';
-import { Failure } from '../explain/failure.ts';
 import type { SessionOptions } from '../mad/session.ts';
 import type { Target } from '../mad/target.ts';
+import { readFile } from './read-file.ts';
 import { flag, type OptionSpec, optionalChoice, positiveInteger, text, UsageError } from './spec.ts';
 
 /** A whole number, decimal or 0x…, of at most `most`. */
@@ -157,20 +156,18 @@ export const KEY_OPTION = text(
   'M_Key or SM_Key, as 0x and digits in a file; or in RDMATOOL_MAD_KEY',
 );
 
-/** The bytes of a file. Throws Failure. */
-export function readBytes(path: string): Uint8Array {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Failure('USAGE', `the data cannot be read: ${reason}`, 'check the path', { cause: error });
-  }
-}
+/** More than any message that RMPP carries; a file without an end is noticed. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** The data of a datagram. Throws Failure. */
+export const readBytes = (path: string): Uint8Array => readFile(path, 'the data', MOST_BYTES);
 
 /** A secret: never on the command line, where every user of the machine can read it. */
 export function readKey(file: string | null): bigint | null {
   const words =
-    file === null ? process.env['RDMATOOL_MAD_KEY'] : Buffer.from(readBytes(file)).toString('utf8');
+    file === null
+      ? process.env['RDMATOOL_MAD_KEY']
+      : Buffer.from(readFile(file, 'the key', 4096)).toString('utf8');
   if (words === undefined) return null;
   if (!/^0x[0-9a-f]{1,16}$/i.test(words.trim())) {
     throw new UsageError('the key is 0x and up to 16 hexadecimal digits');

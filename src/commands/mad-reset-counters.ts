@@ -25,8 +25,8 @@ export const madResetCountersCommand = defineCommand({
     'Sends Set PortCounters with all counters selected. What was counted is lost to everybody who watches them: that needs --write.',
   ],
   examples: [
-    { command: `${IN_LAB} mad reset-counters 1 --write`, does: 'those of the host with LID 1' },
-    { command: `${IN_LAB} mad reset-counters 2 --all-ports --write`, does: 'those of all ports of a switch' },
+    { command: `${IN_LAB} mad reset-counters 2 --write`, does: 'those of the host with LID 2' },
+    { command: `${IN_LAB} mad reset-counters 1 --all-ports --write`, does: 'those of all ports of a switch' },
   ],
   seeAlso: ['rdmatool-mad-get(1)', 'perfquery(8)'],
   failed: (error) => ({

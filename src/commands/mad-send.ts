@@ -70,7 +70,7 @@ export const madSendCommand = defineCommand({
     length: wholeNumber('--length <N>', 'hand only so many bytes of the datagram to the kernel', 0xffffff),
     rmpp: flag('--rmpp', 'long messages: the kernel splits what is sent and joins what comes'),
     count: positiveInteger('-c, --count <N>', 'send it so often; once if not given'),
-    window: positiveInteger('--window <N>', 'so many at a time; 8 if not given'),
+    window: positiveInteger('--window <N>', 'so many at a time; 8 if not given', 65_535),
   },
   details: [
     'Builds a datagram of any class, sends it, and shows the answer field by field and in hexadecimal, with its header and the round-trip time; the minimum, median, 99th percentile and maximum of several.',
@@ -101,11 +101,11 @@ export const madSendCommand = defineCommand({
   examples: [
     { command: `${IN_LAB} mad send NodeInfo 0,1`, does: 'a directed Get NodeInfo' },
     {
-      command: `${IN_LAB} mad send PortCounters 1 port_select=1 --class PERF --count 1000 --window 16`,
+      command: `${IN_LAB} mad send PortCounters 2 port_select=1 --class PERF --count 1000 --window 16`,
       does: 'a thousand requests, sixteen at a time',
     },
     {
-      command: `${IN_LAB} mad send PortCounters 1 port_select=1 counter_select=0xffff --class PERF --method Set --write`,
+      command: `${IN_LAB} mad send PortCounters 2 port_select=1 counter_select=0xffff --class PERF --method Set --write`,
       does: 'the counters of a port set to zero',
     },
   ],
@@ -129,7 +129,7 @@ export const madSendCommand = defineCommand({
   endsItself: true,
   async run({ args, options, context }) {
     const [attribute = '', targetArgument = '', ...fields] = args;
-    const { needsWrite, sendMad } = await import('../mad/send.ts');
+    const { buildMad, needsWrite, sendMad } = await import('../mad/send.ts');
     const { parseGid } = await import('../datagram/field.ts');
     const { usageFailure } = await import('../mad/failures.ts');
     const { withSession } = await import('../mad/open.ts');
@@ -176,9 +176,11 @@ export const madSendCommand = defineCommand({
       rmpp: options.rmpp,
       count: options.count ?? 1,
     };
+    // What cannot be sent is told before any device is looked at.
+    const bytes = buildMad(datagram);
     const wanted = await sessionOptions(options, options.window);
     return withSession(wanted, options, async (session) => {
-      const result = await sendMad(session, datagram);
+      const result = await sendMad(session, datagram, bytes);
       return context.conclude(result, async () =>
         (await import('../views/mad-message.ts')).madSendView(result),
       );

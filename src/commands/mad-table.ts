@@ -31,9 +31,9 @@ export const madTableCommand = defineCommand({
     ];
   },
   examples: [
-    { command: `${IN_LAB} mad table NodeRecord lid=1`, does: 'the node of LID 1' },
-    { command: `${IN_LAB} mad table LinkRecord from_lid=2`, does: 'the links of the switch' },
-    { command: `${IN_LAB} mad table PathRecord slid=1 dlid=3 num_path=1 --single`, does: 'one path' },
+    { command: `${IN_LAB} mad table NodeRecord lid=2`, does: 'the node of LID 2' },
+    { command: `${IN_LAB} mad table LinkRecord from_lid=1`, does: 'the links of the switch' },
+    { command: `${IN_LAB} mad table PathRecord slid=2 dlid=3 num_path=1 --single`, does: 'one path' },
     {
       command: `${IN_LAB} mad table NodeRecord --json | jq -r '.records[].node_description'`,
       does: 'names, for a script',
@@ -58,11 +58,12 @@ export const madTableCommand = defineCommand({
   async run({ args, options, context }) {
     const [record = '', ...selection] = args;
     const { withSession } = await import('../mad/open.ts');
-    const { getTable } = await import('../mad/table.ts');
+    const { getTable, tableQuery } = await import('../mad/table.ts');
     const from = options.from === null ? null : await targetOf(options.from);
+    const query = tableQuery({ record, selection, single: options.single, from });
     const wanted = await sessionOptions(options);
     return withSession(wanted, options, async (session) => {
-      const result = await getTable(session, { record, selection, single: options.single, from });
+      const result = await getTable(session, query);
       return context.conclude(result, async () =>
         (await import('../views/mad-message.ts')).madTableView(result),
       );

@@ -54,16 +54,19 @@ export function integerBetween(
   };
 }
 
+/** A C int, and the longest time in ms that a timer waits. */
+const MOST = 2 ** 31 - 1;
+
 /** A positive whole number. */
-export function positiveInteger(flags: string, description: string): OptionSpec<number | null> {
+export function positiveInteger(flags: string, description: string, most = MOST): OptionSpec<number | null> {
   return {
     flags,
     description,
     initial: null,
     parse(text) {
       const value = Number(text);
-      if (!/^[0-9]+$/.test(text) || !Number.isSafeInteger(value) || value === 0) {
-        throw new UsageError(`${flags}: '${text}' is not a whole number above 0`);
+      if (!/^[0-9]+$/.test(text) || value === 0 || value > most) {
+        throw new UsageError(`${flags}: '${text}' is not a whole number above 0 and up to ${most}`);
       }
       return value;
     },

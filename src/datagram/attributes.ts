@@ -2,6 +2,14 @@
 import type { Fields, Struct } from '../layout/struct.ts';
 import * as sa from './attributes/administration.ts';
 import * as cm from './attributes/communication.ts';
+import {
+  GENERAL_FORMS,
+  generalNotice,
+  NOTICE_FORMS,
+  type NoticeForm,
+  notice,
+  REPORT_FORMS,
+} from './attributes/notice.ts';
 import * as perf from './attributes/performance.ts';
 import * as subnet from './attributes/subnet.ts';
 import { isVendor1, isVendor2, MgmtClass } from './classes.ts';
@@ -18,6 +26,8 @@ export interface Attribute {
   readonly layout: Struct<Fields>;
   readonly meaning: string;
   readonly modifier: Modifier;
+  /** Of a Notice: what its details are for the traps that are known. Else none. */
+  readonly forms: readonly NoticeForm[];
 }
 
 export type Family = 'subnet' | 'administration' | 'performance' | 'communication' | 'general';
@@ -36,10 +46,11 @@ const attribute = (
   layout: Struct<Fields>,
   meaning: string,
   modifier: Modifier = 'none',
-): Attribute => ({ name: layout.title, id, family, layout, meaning, modifier });
+  forms: readonly NoticeForm[] = [],
+): Attribute => ({ name: layout.title, id, family, layout, meaning, modifier, forms });
 
 export const ATTRIBUTES: readonly Attribute[] = [
-  attribute('subnet', 0x02, subnet.notice, 'what a port has to report'),
+  attribute('subnet', 0x02, notice, 'what a port has to report', 'none', NOTICE_FORMS),
   attribute('subnet', 0x10, subnet.nodeDescription, 'name of the node'),
   attribute('subnet', 0x11, subnet.nodeInfo, 'what the node is'),
   attribute('subnet', 0x12, subnet.switchInfo, 'what a switch can do'),
@@ -67,6 +78,7 @@ export const ATTRIBUTES: readonly Attribute[] = [
   attribute('performance', 0x15, perf.portRcvErrorDetails, 'receive errors of a port by cause', 'select'),
   attribute('performance', 0x16, perf.portXmitDiscardDetails, 'discards of a port by cause', 'select'),
   attribute('performance', 0x1d, perf.portCountersExtended, 'counters of a port, 64 bits', 'select'),
+  attribute('administration', 0x02, generalNotice, 'what a port had to report', 'none', REPORT_FORMS),
   attribute('administration', 0x03, sa.informInfo, 'a subscription to notices'),
   attribute('administration', 0x11, sa.nodeRecord, 'NodeInfo and NodeDescription of a port'),
   attribute('administration', 0x12, sa.portInfoRecord, 'PortInfo of a port'),
@@ -87,7 +99,7 @@ export const ATTRIBUTES: readonly Attribute[] = [
   attribute('communication', 0x17, cm.cmSidrReq, 'asks for the queue pair of a service'),
   attribute('communication', 0x18, cm.cmSidrRep, 'answers SIDR_REQ'),
   attribute('general', 0x01, perf.classPortInfo, 'what an agent of a class can do'),
-  attribute('general', 0x02, perf.gmpNotice, 'what an agent has to report'),
+  attribute('general', 0x02, generalNotice, 'what an agent has to report', 'none', GENERAL_FORMS),
 ];
 
 /** The family of a class; null where only the common attributes have a known form. */
@@ -128,6 +140,32 @@ export function requiredAttribute(name: string, family: Family): Attribute {
   const found = ATTRIBUTES.find((each) => each.name === name && each.family === family);
   if (!found) throw new TypeError(`no attribute ${name} of ${family}`);
   return found;
+}
+
+/** Every form of an attribute: the usual one, and those of a Notice whose details are known. */
+export const layoutsOf = ({ layout, forms }: Attribute): Struct<Fields>[] => [
+  layout,
+  ...forms.map((form) => form.layout),
+];
+
+/** The form that has all of these fields; null where none has. */
+export const layoutWith = (attribute: Attribute, names: readonly string[]): Struct<Fields> | null =>
+  layoutsOf(attribute).find(({ fields }) => names.every((name) => Object.hasOwn(fields, name))) ?? null;
+
+/** The form of a Notice for a trap of a class; null where its details are not known. */
+export function formOf(attribute: Attribute, mgmtClass: number, trap: number): Struct<Fields> | null {
+  const form = attribute.forms.find(
+    (each) => each.traps.includes(trap) && (each.mgmtClass === null || each.mgmtClass === mgmtClass),
+  );
+  return form?.layout ?? null;
+}
+
+/** The form of what an attribute holds, by its bytes, which must be enough. */
+export function layoutFor(attribute: Attribute, mgmtClass: number, data: Uint8Array): Struct<Fields> {
+  if (attribute.forms.length === 0) return attribute.layout;
+  const values: { readonly [field: string]: unknown } = attribute.layout.decode(data);
+  const isGeneric = values['is_generic'] === 1;
+  return (isGeneric && formOf(attribute, mgmtClass, Number(values['trap_number']))) || attribute.layout;
 }
 
 /** The bits of a record's fields in the component mask; null for what is not a record. */

@@ -41,6 +41,16 @@ export const NoticeType = enumeration('notice type', '', {
   EMPTY: 0x7f,
 });
 
+/** Notice of trap 144: what changed, where it is not the capabilities. IBTA 14.2.5.1. */
+export const TrapChange = flagSet('changes of trap 144', '', {
+  NODE_DESCRIPTION: 0,
+  LINK_WIDTH_ENABLED: 1,
+  LINK_SPEED_ENABLED: 2,
+  SM_PRIORITY: 3,
+  HIERARCHY_INFO: 4,
+  CAPABILITY_MASK2: 5,
+});
+
 /** RMPPType. IBTA 13.6.2.1. */
 export const RmppType = enumeration('RMPP type', '', { NONE: 0, DATA: 1, ACK: 2, STOP: 3, ABORT: 4 });
 export const RmppFlags = flagSet('RMPP flags', '', { ACTIVE: 0, FIRST: 1, LAST: 2 });
@@ -56,33 +66,6 @@ export const JoinState = flagSet('join state', '', {
   SEND_ONLY_FULL_MEMBER: 3,
 });
 
-/** Rates of a path, by code. IBTA 15.2.5.16 and enum ibv_rate; Gb/s in the names. */
-export const PathRate = enumeration('path rate', '', {
-  '2.5_GBPS': 2,
-  '10_GBPS': 3,
-  '30_GBPS': 4,
-  '5_GBPS': 5,
-  '20_GBPS': 6,
-  '40_GBPS': 7,
-  '60_GBPS': 8,
-  '80_GBPS': 9,
-  '120_GBPS': 10,
-  '14_GBPS': 11,
-  '56_GBPS': 12,
-  '112_GBPS': 13,
-  '168_GBPS': 14,
-  '25_GBPS': 15,
-  '100_GBPS': 16,
-  '200_GBPS': 17,
-  '300_GBPS': 18,
-  '28_GBPS': 19,
-  '50_GBPS': 20,
-  '400_GBPS': 21,
-  '600_GBPS': 22,
-  '800_GBPS': 23,
-  '1200_GBPS': 24,
-});
-
 /** CM: which message is rejected or acknowledged. IBTA 12.6.6 and 12.6.7. */
 export const CmMessage = enumeration('CM message', '', { REQ: 0, REP: 1, OTHER: 2 });
 
@@ -92,11 +75,11 @@ export const CmTransport = enumeration('CM transport', '', { RC: 0, UC: 1, RD: 2
 /** CM: whether a failover address was taken. IBTA 12.7.11. */
 export const CmFailover = enumeration('CM failover', '', { ACCEPTED: 0, NOT_SUPPORTED: 1, REJECTED: 2 });
 
-/** CM: SIDR_REP:Status. IBTA 12.11.2. */
+/** CM: SIDR_REP:Status. IBTA 12.11.2; names as the kernel's enum ib_cm_sidr_status. */
 export const SidrStatus = enumeration('SIDR status', '', {
-  VALID: 0,
+  SUCCESS: 0,
   UNSUPPORTED: 1,
-  REJECTED: 2,
+  REJECT: 2,
   NO_QP: 3,
   REDIRECT: 4,
   UNSUPPORTED_VERSION: 5,

@@ -10,8 +10,9 @@ import type { Codec, Json } from '../layout/codec.ts';
 import { type Enumeration, enumOf } from '../layout/enumeration.ts';
 import { LayoutError } from '../layout/error.ts';
 import { type FlagSet, flagsOf } from '../layout/flags.ts';
-import { bytes as bytesCodec, text as textCodec } from '../layout/scalar.ts';
+import { bytes as bytesCodec } from '../layout/scalar.ts';
 import { array } from '../layout/struct.ts';
+import { bytesOfText, nodeText } from './node-text.ts';
 
 /** How a field's value is written by people. */
 export type FieldKind =
@@ -184,10 +185,12 @@ export const bytes = (offset: number, length: number, meaning: string): Field<Ui
     return all;
   });
 
-/** A text of UTF-8, ended by its first NUL or its room. */
+/** A name that a node gives itself: UTF-8, and `\xHH` for the bytes that are none. */
 export const text = (offset: number, length: number, meaning: string): Field<string, string> =>
-  field(codecAt(offset, textCodec(length)), 'text', meaning, (typed) => {
-    if (Buffer.byteLength(typed) > length) return refuse(typed, `a text of at most ${length} bytes`);
+  field(codecAt(offset, nodeText(length)), 'text', meaning, (typed) => {
+    const given = bytesOfText(typed);
+    if (given === null) return refuse(typed, 'a text: a backslash is written \\\\, a byte \\xHH');
+    if (given.length > length) return refuse(typed, `a text of at most ${length} bytes`);
     return typed;
   });
 

@@ -2,7 +2,7 @@
 import type { Decoded, Json } from '../layout/codec.ts';
 import { LayoutError } from '../layout/error.ts';
 import { type Encodable, type Fields, omitting, type Struct } from '../layout/struct.ts';
-import { type Attribute, attributeOf } from './attributes.ts';
+import { type Attribute, attributeOf, formOf, layoutFor, layoutWith } from './attributes.ts';
 import { isVendor2, Method } from './classes.ts';
 import { RESPONSE_BIT } from './codes.ts';
 import { FieldValueError, isField } from './field.ts';
@@ -56,6 +56,16 @@ export function sectionsOf(mgmtClass: number): { name: Section['name']; layout: 
   ];
 }
 
+/** The status of a directed SMP begins with the direction. */
+const DIRECTION_BIT = 0x8000;
+
+/** 0, or why the request failed, without decoding the rest; -1 where the bytes are too few for it. */
+export function statusOf(bytes: Uint8Array): number {
+  if (bytes.length < HEADER_SIZE) return -1;
+  const status = (bytes[4] ?? 0) * 0x100 + (bytes[5] ?? 0);
+  return isDirected(bytes[1] ?? 0) ? status & ~DIRECTION_BIT : status;
+}
+
 const isTable = (method: number): boolean =>
   method === Method.valueOf('GetTableResp') || method === Method.valueOf('GetMultiResp');
 
@@ -88,7 +98,7 @@ export function decodeMad(bytes: Uint8Array): Mad {
   );
   const end = isSmp(mgmtClass) ? place.offset + place.length : bytes.length;
   const data = bytes.subarray(place.offset, end);
-  const status = isDirected(mgmtClass) ? header.status & 0x7fff : header.status;
+  const status = isDirected(mgmtClass) ? header.status & ~DIRECTION_BIT : header.status;
   const attribute = attributeOf(mgmtClass, header.attr_id);
   return {
     header,
@@ -113,7 +123,7 @@ function recordsOf(
         `${attribute.name} has ${attribute.layout.size} bytes; the datagram has ${data.length} for it`,
       );
     }
-    return [attribute.layout.decode(data)];
+    return [layoutFor(attribute, header.mgmt_class, data).decode(data)];
   }
   const distance = Number(sa.values['attr_offset']) * 8;
   if (distance === 0) return [];
@@ -156,7 +166,7 @@ export function encodeMad(parts: MadParts): Uint8Array {
   const mgmtClass = parts.header.mgmt_class ?? 0;
   const place = dataPlace(mgmtClass);
   const data =
-    parts.data ?? (parts.attribute ? parts.attribute.layout.encode(parts.fields ?? {}) : new Uint8Array());
+    parts.data ?? (parts.attribute ? encodeFields(parts.attribute, parts.fields ?? {}) : new Uint8Array());
   if (data.length > place.length && !(hasRmpp(mgmtClass) && parts.data)) {
     throw new LayoutError(
       `${data.length} bytes of data; class 0x${mgmtClass.toString(16)} has room for ${place.length}`,
@@ -174,10 +184,16 @@ export function encodeMad(parts: MadParts): Uint8Array {
   return bytes;
 }
 
+function encodeFields(attribute: Attribute, fields: FieldValues): Uint8Array {
+  const layout = layoutWith(attribute, Object.keys(fields)) ?? attribute.layout;
+  return layout.encode(fields);
+}
+
 /** A record's values as JSON has them. */
 export function recordJson(attribute: Attribute, values: FieldValues): { readonly [field: string]: Json } {
+  const layout = layoutWith(attribute, Object.keys(values)) ?? attribute.layout;
   // The values come from the same layout, or were given for it.
-  return attribute.layout.toJson(values as Decoded<typeof attribute.layout>);
+  return layout.toJson(values as Decoded<typeof layout>);
 }
 
 /** A section's values as JSON has them. */
@@ -191,13 +207,38 @@ export const headerLayout = omitting(madHeader, 'status', 'reserved');
 export const isResponse = (method: number): boolean => (method & RESPONSE_BIT) !== 0;
 
 /**
+ * Values from `field=value` texts. The details of a Notice go by its trap_number; a trap of which they are given is
+ * a generic one unless it is said otherwise.
+ * @throws FieldValueError for a field that the attribute does not have, and for a value that does not fit
+ */
+export function parseAttribute(
+  attribute: Attribute,
+  mgmtClass: number,
+  assignments: readonly string[],
+): FieldValues {
+  const names = assignments.map((assignment) => nameIn(assignment) ?? '');
+  const trap = assignments.find((assignment) => nameIn(assignment) === 'trap_number');
+  if (trap === undefined || layoutWith({ ...attribute, forms: [] }, names)) {
+    return parseFields(attribute.layout, assignments);
+  }
+  const { trap_number } = parseFields(attribute.layout, [trap]);
+  const form = formOf(attribute, mgmtClass, Number(trap_number));
+  return form
+    ? { is_generic: 1, ...parseFields(form, assignments) }
+    : parseFields(attribute.layout, assignments);
+}
+
+const ASSIGNMENT = /^([a-z]\w*)=(.*)$/is;
+const nameIn = (assignment: string): string | undefined => ASSIGNMENT.exec(assignment)?.[1]?.toLowerCase();
+
+/**
  * Values from `field=value` texts.
  * @throws FieldValueError for a field that the attribute does not have, and for a value that does not fit
  */
 export function parseFields(layout: Struct<Fields>, assignments: readonly string[]): FieldValues {
   const values: Record<string, unknown> = {};
   for (const assignment of assignments) {
-    const [, name = '', value] = /^([a-z]\w*)=(.*)$/is.exec(assignment) ?? [];
+    const [, name = '', value] = ASSIGNMENT.exec(assignment) ?? [];
     if (value === undefined) throw new FieldValueError(`'${assignment}' is not FIELD=VALUE`);
     const member = layout.members.find((candidate) => candidate.name === name.toLowerCase());
     if (!member || !isField(member.codec)) throw new UnknownFieldError(name, layout);

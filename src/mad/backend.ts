@@ -76,11 +76,12 @@ export interface UmadChannel {
   /** As send, on a thread of the pool: to find out a neighbour, the kernel waits. */
   sendAsync(message: Uint8Array): Promise<void>;
   /**
-   * Takes the next message into `buffer`, header first, without waiting.
+   * Takes the next message into `buffer`, header first.
+   * @param waitMs how long this thread, and the event loop with it, may wait for one: 0 or very little
    * @returns bytes of the datagram; null where nothing is there; `{ needed }` bytes where it does not fit: it can be
    *   read again
    */
-  receive(buffer: Uint8Array): number | null | { readonly needed: number };
+  receive(buffer: Uint8Array, waitMs?: number): number | null | { readonly needed: number };
   /** Whether a message is there within the time. Waits on a thread of the pool. */
   poll(milliseconds: number): Promise<boolean>;
   close(): void;

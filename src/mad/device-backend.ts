@@ -39,7 +39,10 @@ export const deviceBackend = (header: HeaderKind): Umad => ({
 });
 
 /** What a channel does with its descriptor; tests put another in its place. */
-export type Device = Pick<Descriptor, 'read' | 'write' | 'writeAsync' | 'ioctl' | 'poll' | 'close'>;
+export type Device = Pick<
+  Descriptor,
+  'read' | 'write' | 'writeAsync' | 'ioctl' | 'poll' | 'pollHere' | 'close'
+>;
 
 export class DeviceChannel implements UmadChannel {
   readonly #agents: number[] = [];
@@ -115,7 +118,8 @@ export class DeviceChannel implements UmadChannel {
     return this.device.writeAsync(message);
   }
 
-  receive(buffer: Uint8Array): number | null | { readonly needed: number } {
+  receive(buffer: Uint8Array, waitMs = 0): number | null | { readonly needed: number } {
+    if (waitMs > 0 && !this.device.pollHere(waitMs)) return null;
     try {
       const length = this.device.read(buffer);
       if (length < this.#headerBytes) throw new NativeCallError('read', EIO);

@@ -3,10 +3,11 @@
  * transaction id, and sent again when they get lost; what comes unasked goes to who listens. Nothing here blocks:
  * waiting happens on a thread, taking what is there does not wait.
  */
-import { HEADER_SIZE } from '../datagram/headers.ts';
+import { ibUserMadHdr } from '../abi/umad.ts';
+import { HEADER_SIZE, MAD_SIZE } from '../datagram/headers.ts';
 import { isResponse } from '../datagram/message.ts';
 import { ClosedHandleError } from '../native/errors.ts';
-import type { UmadChannel } from './backend.ts';
+import type { HeaderKind, UmadChannel } from './backend.ts';
 import {
   decodeUserHeader,
   encodeUserHeader,
@@ -54,6 +55,7 @@ export interface Request {
 
 /** What has come from the kernel: a datagram, or an own one back that nobody answered (`header.status`). */
 export interface Received {
+  /** Decoded when it is asked for: few want it of thousands of answers. */
   readonly header: UserHeader;
   readonly mad: Uint8Array;
 }
@@ -92,8 +94,18 @@ const GRACE_MS = 200;
 const NEIGHBOUR_MS = 2000;
 /** The longest that closing has to wait for the thread that polls. */
 const POLL_SLICE_MS = 100;
+/**
+ * While answers come that quickly they are waited for on this thread, SLICE_MS at a time, between turns of the event
+ * loop: to send a thread off and to hear from it takes longer than such an answer does.
+ */
+const QUICK_MS = 10;
+const SLICE_MS = 1;
+/** The event loop turns so often at least. */
+const TURN_MS = 2;
 const RECEIVE_BYTES = 64 * 1024;
-const STATUS_OFFSET = 4;
+const ID_OFFSET = ibUserMadHdr.offsetOf('id');
+const STATUS_OFFSET = ibUserMadHdr.offsetOf('status');
+const TIMEOUT_OFFSET = ibUserMadHdr.offsetOf('timeout_ms');
 const METHOD_OFFSET = 3;
 /** A write that did not wait. */
 const DONE: Promise<void> = Promise.resolve();
@@ -118,7 +130,13 @@ export class MadEngine {
   readonly #idle: (() => void)[] = [];
   readonly #writes = new Set<Promise<void>>();
   #listener: Listener | null = null;
+  /** The user-MAD header of each address that has been sent to. */
+  readonly #headers = new WeakMap<Address, Uint8Array>();
   #buffer: Uint8Array;
+  #view: DataView;
+  /** What is sent at once: header and datagram. C has read it when the call returns. */
+  #outgoing: Uint8Array;
+  #lastRttMs = 0;
   #nextTid: number;
   #running = false;
   #closed = false;
@@ -139,6 +157,8 @@ export class MadEngine {
     this.#nextTid = firstTid >>> 0;
     this.#headerBytes = headerBytes(channel.header);
     this.#buffer = new Uint8Array(this.#headerBytes + room);
+    this.#view = new DataView(this.#buffer.buffer);
+    this.#outgoing = new Uint8Array(this.#headerBytes + MAD_SIZE);
   }
 
   /** Sends a request and gives its answer. Throws NoReplyError, and NativeCallError where the port is lost. */
@@ -195,44 +215,36 @@ export class MadEngine {
     return this.#nextTid;
   }
 
-  /** Throws LayoutError. */
+  /** Header and datagram, in a buffer that the next one takes, unless a thread reads it. Throws LayoutError. */
   #message(
     { agent, address, mad, length, timeoutMs }: Omit<Request, 'retries'>,
     tid: number | null,
   ): Uint8Array {
-    const message = new Uint8Array(this.#headerBytes + mad.length);
-    const { grh } = address;
-    message.set(
-      encodeUserHeader(this.#channel.header, {
-        id: agent,
-        timeout_ms: timeoutMs,
-        qpn: address.qpn,
-        qkey: address.qkey,
-        lid: address.lid,
-        sl: address.sl,
-        path_bits: address.pathBits,
-        pkey_index: address.pkeyIndex,
-        ...(grh === null
-          ? {}
-          : {
-              grh_present: 1,
-              gid_index: grh.gidIndex,
-              hop_limit: grh.hopLimit,
-              traffic_class: grh.trafficClass,
-              gid: grh.gid,
-              flow_label: grh.flowLabel,
-            }),
-        ...address.set,
-      }),
-    );
-    message.set(mad, this.#headerBytes);
-    if (tid !== null) new DataView(message.buffer).setUint32(this.#headerBytes + TID_LOW_OFFSET, tid);
-    return length === undefined ? message : message.subarray(0, this.#headerBytes + length);
+    const start = this.#headerBytes;
+    const whole = start + mad.length;
+    const isKept = isRouted(address) || this.#outgoing.length !== whole;
+    const message = isKept ? new Uint8Array(whole) : this.#outgoing;
+    if (!isRouted(address)) this.#outgoing = message;
+    message.set(this.#headerFor(address));
+    message.set(mad, start);
+    const view = new DataView(message.buffer);
+    if (address.set?.id === undefined) view.setUint32(ID_OFFSET, agent, true);
+    if (address.set?.timeout_ms === undefined) view.setUint32(TIMEOUT_OFFSET, timeoutMs, true);
+    if (tid !== null) view.setUint32(start + TID_LOW_OFFSET, tid);
+    return length === undefined ? message : message.subarray(0, start + length);
+  }
+
+  #headerFor(address: Address): Uint8Array {
+    const known = this.#headers.get(address);
+    if (known) return known;
+    const header = encodeUserHeader(this.#channel.header, headerValues(address));
+    this.#headers.set(address, header);
+    return header;
   }
 
   /** With a route header the kernel may have to find out a neighbour, for which it waits. */
   #write(address: Address, message: Uint8Array): Promise<void> {
-    if (address.grh === null && address.set?.grh_present === undefined) {
+    if (!isRouted(address)) {
       this.#channel.send(message);
       return DONE;
     }
@@ -289,10 +301,7 @@ export class MadEngine {
     this.#running = true;
     try {
       while (this.#isBusy) {
-        const now = performance.now();
-        let nearest = now + POLL_SLICE_MS;
-        for (const { deadline } of this.#inFlight.values()) nearest = Math.min(nearest, deadline);
-        if (await this.#channel.poll(Math.max(1, Math.ceil(nearest - now)))) this.#drain();
+        if (await this.#untilReadable()) this.#drain();
         this.#expire();
         this.#fill();
       }
@@ -309,28 +318,63 @@ export class MadEngine {
     }
   }
 
+  /** Takes what comes, while it comes quickly; else waits on a thread. Whether something is there. */
+  async #untilReadable(): Promise<boolean> {
+    let now = performance.now();
+    let turned = now;
+    let answered = now;
+    // Who only listens waits on a thread.
+    while (this.#inFlight.size > 0 && this.#lastRttMs < QUICK_MS && now - answered < QUICK_MS) {
+      const isAny = this.#receive(SLICE_MS);
+      // Whoever got the answer may ask for more at once.
+      await null;
+      if (!this.#isBusy) return false;
+      now = performance.now();
+      if (isAny) answered = now;
+      if (isAny && now - turned < TURN_MS) continue;
+      await turn();
+      this.#expire();
+      this.#fill();
+      if (!this.#isBusy) return false;
+      turned = now;
+    }
+    let nearest = now + POLL_SLICE_MS;
+    for (const { deadline } of this.#inFlight.values()) nearest = Math.min(nearest, deadline);
+    return this.#channel.poll(Math.max(1, Math.ceil(nearest - now)));
+  }
+
+  /** Takes what is there. */
   #drain(): void {
-    while (this.#isBusy) {
-      const received = this.#channel.receive(this.#buffer);
-      if (received === null) return;
-      if (typeof received !== 'number') {
-        this.#buffer = new Uint8Array(this.#headerBytes + received.needed);
-        continue;
-      }
+    while (this.#isBusy && this.#receive(0));
+  }
+
+  /** Takes one message, if one is there within the time. */
+  #receive(waitMs: number): boolean {
+    const received = this.#channel.receive(this.#buffer, waitMs);
+    if (received === null) return false;
+    if (typeof received === 'number') {
       this.#take(received);
       this.#fill();
+    } else {
+      this.#buffer = new Uint8Array(this.#headerBytes + received.needed);
+      this.#view = new DataView(this.#buffer.buffer);
     }
+    return true;
   }
 
   #take(length: number): void {
     const start = this.#headerBytes;
     if (length < HEADER_SIZE) return;
-    const view = new DataView(this.#buffer.buffer);
+    const view = this.#view;
     const tid = view.getUint32(start + TID_LOW_OFFSET);
-    const received = (): Received => ({
-      mad: this.#buffer.slice(start, start + length),
-      header: decodeUserHeader(this.#channel.header, this.#buffer),
-    });
+    const received = (rttMs = 0, attempts = 0): Message =>
+      new Message(
+        this.#channel.header,
+        this.#buffer.slice(start, start + length),
+        this.#buffer.slice(0, start),
+        rttMs,
+        attempts,
+      );
     const isReturned = view.getUint32(STATUS_OFFSET, true) !== 0;
     // A request of somebody else may have the same number.
     const isAnswer = isReturned || isResponse(view.getUint8(start + METHOD_OFFSET));
@@ -341,15 +385,10 @@ export class MadEngine {
       return;
     }
     this.#inFlight.delete(tid);
-    if (isReturned) {
-      this.#lost(pending, received());
-      return;
-    }
-    pending.resolve({
-      ...received(),
-      rttMs: performance.now() - pending.sentAt,
-      attempts: pending.attempts,
-    });
+    const rttMs = performance.now() - pending.sentAt;
+    this.#lastRttMs = rttMs;
+    if (isReturned) this.#lost(pending, received());
+    else pending.resolve(received(rttMs, pending.attempts));
   }
 
   #expire(): void {
@@ -372,4 +411,46 @@ export class MadEngine {
     for (const pending of [...this.#inFlight.values(), ...this.#waiting.splice(0)]) pending.reject(error);
     this.#inFlight.clear();
   }
+}
+
+class Message implements Reply {
+  constructor(
+    private readonly kind: HeaderKind,
+    readonly mad: Uint8Array,
+    private readonly headerBytes: Uint8Array,
+    readonly rttMs: number,
+    readonly attempts: number,
+  ) {}
+
+  get header(): UserHeader {
+    return decodeUserHeader(this.kind, this.headerBytes);
+  }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** With a global route header. */
+const isRouted = ({ grh, set }: Address): boolean => grh !== null || set?.grh_present !== undefined;
+
+/** The user-MAD header of an address; agent and timeout are those of each datagram. */
+function headerValues({ grh, ...address }: Address): HeaderValues {
+  return {
+    qpn: address.qpn,
+    qkey: address.qkey,
+    lid: address.lid,
+    sl: address.sl,
+    path_bits: address.pathBits,
+    pkey_index: address.pkeyIndex,
+    ...(grh === null
+      ? {}
+      : {
+          grh_present: 1,
+          gid_index: grh.gidIndex,
+          hop_limit: grh.hopLimit,
+          traffic_class: grh.trafficClass,
+          gid: grh.gid,
+          flow_label: grh.flowLabel,
+        }),
+    ...address.set,
+  };
 }

@@ -1,6 +1,12 @@
 /** One attribute of one node: `mad get`. */
 
-import { type Attribute, attributesNamed, type Family, requiredAttribute } from '../datagram/attributes.ts';
+import {
+  type Attribute,
+  attributeOf,
+  attributesNamed,
+  type Family,
+  requiredAttribute,
+} from '../datagram/attributes.ts';
 import { Method, MgmtClass } from '../datagram/classes.ts';
 import { NodeType } from '../datagram/codes.ts';
 import type { FieldValues } from '../datagram/message.ts';
@@ -10,7 +16,7 @@ import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { statusFailure, unknownAttribute } from './failures.ts';
 import { answerJson, NO_ANSWER, targetJson } from './results.ts';
 import type { Answer, MadSession } from './session.ts';
-import type { Target } from './target.ts';
+import { LOCAL_PATH, type Target } from './target.ts';
 
 export interface GetOptions {
   readonly attribute: string;
@@ -56,8 +62,10 @@ function questionOf(options: GetOptions, target: Target): Question {
     );
   }
   if (options.mgmtClass !== null) {
-    const isSubnet = options.mgmtClass === MgmtClass.valueOf('SUBN_LID_ROUTED');
-    const wanted = candidates.find((each) => (each.family === 'subnet') === isSubnet) ?? first;
+    const { mgmtClass } = options;
+    const own = candidates.find((each) => attributeOf(mgmtClass, each.id) === each);
+    // A class that nobody knows may have the common ones.
+    const wanted = own ?? candidates.find(({ family }) => family === 'general') ?? first;
     return { attribute: wanted, mgmtClass: options.mgmtClass, target };
   }
   if (first.family === 'general') {
@@ -85,13 +93,20 @@ function selection(
     port,
     block,
     'block-port':
-      attribute.name === 'VLArbitrationTable' ? ((options.block ?? 1) << 16) | port : (port << 16) | block,
+      attribute.name === 'VLArbitrationTable'
+        ? (options.block ?? 1) * 0x10000 + port
+        : port * 0x10000 + block,
     'in-out-port': ((options.inPort ?? 0) << 8) | port,
     'block-position': block,
     select: 0,
   };
   const fields = attribute.modifier === 'select' ? { port_select: port } : {};
   return { modifier: options.modifier ?? byKind[attribute.modifier], fields };
+}
+
+/** Whether the question can be asked at all, before any device is looked at. Throws Failure. */
+export function checkQuestion(options: GetOptions): void {
+  selection(questionOf(options, options.target ?? LOCAL_PATH), options, options.portNum);
 }
 
 /** An option that the attribute has no use for would mislead. */
@@ -159,7 +174,7 @@ async function portFor(session: MadSession, question: Question, options: GetOpti
 /** Where the request goes if nothing is said. */
 async function targetFor(session: MadSession, options: GetOptions): Promise<Target> {
   if (options.target !== null) return options.target;
-  return options.attribute.toLowerCase() === 'sminfo' ? session.subnetManager() : { kind: 'path', path: [0] };
+  return options.attribute.toLowerCase() === 'sminfo' ? session.subnetManager() : LOCAL_PATH;
 }
 
 const base = (session: MadSession, question: Question, answerLid: number | null) => ({

@@ -19,7 +19,7 @@ const channelOf = (port: LibibumadPort): UmadChannel => ({
   register: (registration) => port.register(registration),
   send: (message) => port.send(message),
   sendAsync: (message) => port.sendAsync(message),
-  receive: (buffer) => port.receive(buffer),
+  receive: (buffer, waitMs) => port.receive(buffer, waitMs),
   poll: (milliseconds) => port.poll(milliseconds),
   close: () => port.close(),
 });

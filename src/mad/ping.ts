@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Method } from '../datagram/classes.ts';
 import { dataPlace } from '../datagram/headers.ts';
 import { decodeMad, encodeMad } from '../datagram/message.ts';
+import { textOf } from '../datagram/node-text.ts';
 import { Failure } from '../explain/failure.ts';
 import { madStatusText } from '../explain/mad-status.ts';
 import type { MadPingResult } from '../model/mad.ts';
@@ -84,7 +85,7 @@ export async function ping(
 function nameIn(data: Uint8Array): string {
   const room = data.subarray(0, dataPlace(PING_CLASS).length);
   const end = room.indexOf(0);
-  return Buffer.from(room.subarray(0, end < 0 ? room.length : end)).toString('utf8');
+  return textOf(room.subarray(0, end < 0 ? room.length : end));
 }
 
 function verdict(sent: number, received: number, session: MadSession, target: Target): Failure | null {

@@ -109,7 +109,7 @@ export function registerFailed(title: string, registration: Registration, error:
   }
   if (error.errno === EPROTONOSUPPORT) {
     return failed(
-      'no subnet management there: the port is Ethernet (RoCE), which has no QP0 and no subnet manager',
+      'no subnet management there as the port is Ethernet (RoCE), which has no QP0 and no subnet manager',
       'choose an InfiniBand port with -d and -i; of a RoCE port, rdmatool query-device shows state and GIDs',
     );
   }

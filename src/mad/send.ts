@@ -8,8 +8,9 @@ import {
   encodeMad,
   type FieldValues,
   isResponse,
-  parseFields,
+  parseAttribute,
   type Section,
+  statusOf,
 } from '../datagram/message.ts';
 import { Failure } from '../explain/failure.ts';
 import { LayoutError } from '../layout/error.ts';
@@ -89,7 +90,7 @@ export function buildMad(options: SendOptions): Uint8Array {
     if (options.fields.length > 0 && !attribute) {
       throw new FieldValueError(`the fields of attribute ${options.attribute} are not known; give --data`);
     }
-    const fields = attribute ? parseFields(attribute.layout, options.fields) : {};
+    const fields = attribute ? parseAttribute(attribute, mgmtClass, options.fields) : {};
     const data = options.dataBytes ?? (options.data === null ? null : parseHexBytes(options.data));
     if (isVendor2(mgmtClass) && options.oui === null) {
       throw new FieldValueError(`${classText(mgmtClass)} has a vendor: give --oui, such as 0x001405`);
@@ -155,17 +156,20 @@ async function addressOf(session: MadSession, options: SendOptions): Promise<Add
 }
 
 async function lidOf(session: MadSession, { target, mgmtClass }: SendOptions): Promise<number> {
-  return (await session.isEthernet()) ? 0 : session.lidOf(target, mgmtClass);
+  return !isSmp(mgmtClass) && (await session.isEthernet()) ? 0 : session.lidOf(target, mgmtClass);
 }
 
-async function routeOf(session: MadSession, { target, grh, withGrh }: SendOptions): Promise<Address['grh']> {
+async function routeOf(
+  session: MadSession,
+  { target, grh, withGrh, mgmtClass }: SendOptions,
+): Promise<Address['grh']> {
   const gid = grh.gid ?? (target.kind === 'gid' ? target.gid : null);
   if (withGrh && gid === null) {
     throw usageFailure(
       new FieldValueError('a global route header needs a GID: as the target, or with --grh-gid'),
     );
   }
-  if (!withGrh && !(await session.isEthernet())) return null;
+  if (!withGrh && (isSmp(mgmtClass) || !(await session.isEthernet()))) return null;
   if (gid === null) return session.routeTo(target);
   return { ...grh, gid, gidIndex: grh.gidIndex ?? (await session.gidIndexFor(gid)) };
 }
@@ -179,9 +183,12 @@ function parseSet(assignments: readonly string[]): HeaderValues {
 }
 
 /** Sends the datagram as often as wanted, and shows the last answer. Throws Failure. */
-export async function sendMad(session: MadSession, options: SendOptions): Promise<MadSendResult> {
+export async function sendMad(
+  session: MadSession,
+  options: SendOptions,
+  mad = buildMad(options),
+): Promise<MadSendResult> {
   const { mgmtClass, method, target } = options;
-  const mad = buildMad(options);
   const what = `${methodText(method)} ${options.attribute} (${classText(mgmtClass)})`;
   const address = await addressOf(session, options);
   const version = options.classVersion ?? classVersion(mgmtClass);
@@ -227,28 +234,28 @@ export async function sendMad(session: MadSession, options: SendOptions): Promis
   }
 
   const started = performance.now();
-  const { replies, reasons } = await exchangeAll(session, options.count, () =>
+  const outcome = await exchangeAll(session, options.count, () =>
     session.exchange(key, address, mad, { tid, length }),
   );
-  const elapsedMs = performance.now() - started;
+  const elapsed = performance.now() - started;
+  const { times, reasons, last } = outcome;
   const fatal = reasons.find(isFatal);
   if (fatal !== undefined) {
     throw await sendingFailed(session, what, target, { address, mad, length }, fatal);
   }
-  const last = replies.at(-1);
-  const failure = verdict(session, what, options, replies, reasons);
+  const failure = verdict(session, what, options, outcome);
   const [reason] = reasons;
-  const returned = last === undefined && reason instanceof NoReplyError ? reason.returned : null;
+  const returned = !last && reason instanceof NoReplyError ? reason.returned : null;
   return {
     ...base,
     error: failure?.toJSON() ?? null,
-    sent: replies.length + reasons.length,
-    received: replies.length,
+    sent: times.length + reasons.length,
+    received: times.length,
     header: last ? receivedHeaderJson(last) : returned && receivedHeaderJson(returned),
     reply: last ? describeMad(last.mad) : null,
     returned_tid: returned && madHeader.fields.tid.toJson(madHeader.decode(returned.mad).tid),
-    rtt: roundTrips(replies.map(({ rttMs }) => rttMs)),
-    elapsed_ms: last ? milliseconds(elapsedMs) : null,
+    rtt: roundTrips(times),
+    elapsed_ms: milliseconds(elapsed),
     attempts: last?.attempts ?? null,
   };
 }
@@ -256,14 +263,25 @@ export async function sendMad(session: MadSession, options: SendOptions): Promis
 /** As many in a row lost, and nobody is there: what is left would be lost as well. */
 const HOPELESS = 16;
 
+/** What became of the requests. Of thousands of answers only the times, the last and the first with a fault are kept. */
+interface Exchanges {
+  readonly times: readonly number[];
+  readonly reasons: readonly unknown[];
+  readonly last: Reply | undefined;
+  /** The first answer whose status is not 0, or that is too short to have one. */
+  readonly refused: Reply | undefined;
+}
+
 /** Does an exchange so often, as many at a time as the window has room for. */
 async function exchangeAll(
   session: MadSession,
   count: number,
   exchange: () => Promise<Reply>,
-): Promise<{ replies: Reply[]; reasons: unknown[] }> {
-  const replies: Reply[] = [];
+): Promise<Exchanges> {
+  const times: number[] = [];
   const reasons: unknown[] = [];
+  let last: Reply | undefined;
+  let refused: Reply | undefined;
   let started = 0;
   let lostInARow = 0;
   let isLost = false;
@@ -273,7 +291,9 @@ async function exchangeAll(
     while (started < count && !isHopeless()) {
       started++;
       try {
-        replies.push(await exchange());
+        last = await exchange();
+        times.push(last.rttMs);
+        if (statusOf(last.mad) !== 0) refused ??= last;
         lostInARow = 0;
       } catch (error) {
         reasons.push(error);
@@ -283,7 +303,7 @@ async function exchangeAll(
     }
   };
   await Promise.all(Array.from({ length: Math.min(count, window) }, work));
-  return { replies, reasons };
+  return { times, reasons, last, refused };
 }
 
 const isFatal = (reason: unknown): boolean => !(reason instanceof NoReplyError);
@@ -292,25 +312,21 @@ function verdict(
   session: MadSession,
   what: string,
   options: SendOptions,
-  replies: readonly Reply[],
-  reasons: readonly unknown[],
+  { times, reasons, last, refused }: Exchanges,
 ): Failure | null {
-  const [reason] = reasons;
-  if (replies.length === 0) return requestFailed(session.title, what, options.target, reason);
-  for (const { mad } of replies) {
-    try {
-      const { status } = decodeMad(mad);
-      if (status !== 0) return statusFailure(what, options.mgmtClass, status);
-    } catch (error) {
-      if (error instanceof LayoutError) return requestFailed(session.title, what, options.target, error);
-      throw error;
-    }
+  const shown = refused ?? last;
+  if (!shown) return requestFailed(session.title, what, options.target, reasons[0]);
+  try {
+    const { status } = decodeMad(shown.mad);
+    if (status !== 0) return statusFailure(what, options.mgmtClass, status);
+  } catch (error) {
+    if (error instanceof LayoutError) return requestFailed(session.title, what, options.target, error);
+    throw error;
   }
   if (reasons.length === 0) return null;
-  const total = replies.length + reasons.length;
   return new Failure(
     'SOME_LOST',
-    `${reasons.length} of ${total} requests were not answered`,
+    `${reasons.length} of ${times.length + reasons.length} requests were not answered`,
     'a smaller --window, a longer --timeout or more --retries may help',
   );
 }

@@ -205,7 +205,8 @@ export class MadSession {
   async address(target: Target, mgmtClass: number): Promise<Address> {
     const qpn = isSmp(mgmtClass) ? 0 : 1;
     const qkey = qpn === 0 ? 0 : GSI_QKEY;
-    const grh = await this.routeTo(target);
+    // Subnet management, which Ethernet has not, never has a route header.
+    const grh = qpn === 0 ? null : await this.routeTo(target);
     const lid = grh === null ? await this.lidOf(target, mgmtClass) : 0;
     return { ...NO_ADDRESS, qpn, qkey, lid, grh };
   }

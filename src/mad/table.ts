@@ -1,9 +1,9 @@
 /** Records of the subnet administration: `mad table`. */
 
-import { ATTRIBUTES, attributesNamed, componentBits } from '../datagram/attributes.ts';
+import { ATTRIBUTES, type Attribute, attributesNamed, componentBits } from '../datagram/attributes.ts';
 import { Method, MgmtClass } from '../datagram/classes.ts';
 import { RmppType } from '../datagram/codes.ts';
-import { type Mad, parseFields, recordJson } from '../datagram/message.ts';
+import { type FieldValues, type Mad, parseFields, recordJson } from '../datagram/message.ts';
 import { Failure } from '../explain/failure.ts';
 import type { MadTableResult } from '../model/mad.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
@@ -22,6 +22,14 @@ export interface TableOptions {
   readonly from: Target | null;
 }
 
+export interface TableQuery {
+  readonly attribute: Attribute;
+  readonly fields: FieldValues;
+  readonly componentMask: bigint;
+  readonly single: boolean;
+  readonly from: Target | null;
+}
+
 export const RECORDS = ATTRIBUTES.filter((each) => componentBits(each) !== null);
 
 /** Status of an SA that finds nothing. */
@@ -31,8 +39,8 @@ const SA_HEADER_IN_PAYLOAD = 20;
 /** Bytes of data in one datagram of SA. */
 const SEGMENT = 200;
 
-/** Asks for the records that fit. Throws Failure. */
-export async function getTable(session: MadSession, options: TableOptions): Promise<MadTableResult> {
+/** What is asked for, before any device is looked at. Throws Failure. */
+export function tableQuery(options: TableOptions): TableQuery {
   const attribute = attributesNamed(options.record).find((each) => componentBits(each) !== null);
   if (!attribute) throw unknownAttribute(options.record, RECORDS);
   const bits = componentBits(attribute) ?? new Map<string, bigint>();
@@ -54,12 +62,18 @@ export async function getTable(session: MadSession, options: TableOptions): Prom
     }
     componentMask |= bit;
   }
+  return { attribute, fields, componentMask, single: options.single, from: options.from };
+}
+
+/** Asks for the records that fit. Throws Failure. */
+export async function getTable(session: MadSession, query: TableQuery): Promise<MadTableResult> {
+  const { attribute, fields, componentMask, single } = query;
   const mgmtClass = MgmtClass.valueOf('SUBN_ADM');
-  const method = Method.valueOf(options.single ? 'Get' : 'GetTable');
-  const target = options.from ?? (await session.subnetManager());
+  const method = Method.valueOf(single ? 'Get' : 'GetTable');
+  const target = query.from ?? (await session.subnetManager());
   const { mad, reply } = await session.ask({ attribute, mgmtClass, method, fields, componentMask, target });
   // A table without records is an answer, not a failure; a single record that is not there is one.
-  const isEmpty = mad.status === NO_RECORDS && !options.single;
+  const isEmpty = mad.status === NO_RECORDS && !single;
   const failure =
     mad.status === 0 || isEmpty
       ? null

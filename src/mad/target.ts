@@ -12,7 +12,8 @@ export type Target =
 export const LOCAL_PATH: Target = { kind: 'path', path: [0] };
 
 const MOST_HOPS = 63;
-const PERMISSIVE_LID = 0xffff;
+/** Above are LIDs of multicast groups, and 0xffff. IBTA volume 1, 4.1.3. */
+const LAST_UNICAST_LID = 0xbfff;
 
 /**
  * Reads a target: `3` or `0x3` is a LID, `0,1,3` a path, `0x0002c90300001234` or `0002:c903:0000:1234` a GUID,
@@ -33,8 +34,8 @@ export function parseTarget(text: string): Target {
   }
   const value = parseInteger(text, 64);
   if (value > 0xffffn) return { kind: 'guid', guid: value };
-  if (value === 0n || value === BigInt(PERMISSIVE_LID)) {
-    throw new FieldValueError(`${text} is no LID of a port: they are 1 to 0xfffe`);
+  if (value === 0n || value > BigInt(LAST_UNICAST_LID)) {
+    throw new FieldValueError(`${text} is no LID of a port: they are 1 to 0xbfff (49151)`);
   }
   return { kind: 'lid', lid: Number(value) };
 }

@@ -1,7 +1,7 @@
 /** The results of the commands `mad …`. */
 import Type from 'typebox';
 import { ibUserMadHdr, UNSET_ON_RECEIVE } from '../abi/umad.ts';
-import { ATTRIBUTES, type Attribute, componentBits } from '../datagram/attributes.ts';
+import { ATTRIBUTES, type Attribute, componentBits, layoutsOf } from '../datagram/attributes.ts';
 import { directedSmp, lidSmp, rmppHeader, saHeader, vendorHeader } from '../datagram/headers.ts';
 import { headerLayout } from '../datagram/message.ts';
 import type { Json, JsonOf } from '../layout/codec.ts';
@@ -76,7 +76,9 @@ export type MadEnvelope = Type.Static<typeof MadEnvelope>;
 
 /** The values of one attribute: the schema of each is among the alternatives, by title. */
 const fieldsAmong = (attributes: readonly Attribute[]) =>
-  Type.Unsafe<{ readonly [field: string]: Json }>({ anyOf: attributes.map(({ layout }) => layout.schema()) });
+  Type.Unsafe<{ readonly [field: string]: Json }>({
+    anyOf: attributes.flatMap(layoutsOf).map((layout) => layout.schema()),
+  });
 const isRecord = (attribute: Attribute): boolean => componentBits(attribute) !== null;
 
 export const AttributeFields = fieldsAmong(ATTRIBUTES);

@@ -98,6 +98,14 @@ export class Descriptor {
     return result > 0;
   }
 
+  /** As poll, on this thread: for very little time. */
+  pollHere(milliseconds: number): boolean {
+    this.#check();
+    const { result, errno } = this.#poll.call(this.#wanted, 1, milliseconds);
+    if (result < 0 && errno !== EINTR) throw new NativeCallError('poll', errno);
+    return result > 0;
+  }
+
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;

@@ -207,10 +207,10 @@ export class LibibumadPort {
   }
 
   /** As UmadChannel.receive: bytes, null for nothing, or what is needed. Throws NativeCallError. */
-  receive(buffer: Uint8Array): number | null | { readonly needed: number } {
+  receive(buffer: Uint8Array, waitMs = 0): number | null | { readonly needed: number } {
     this.#check();
     this.#lengthView.setInt32(0, buffer.length - this.headerBytes, true);
-    const { result, errno } = this.#receive.call(this.portId, buffer, this.#length, 0);
+    const { result, errno } = this.#receive.call(this.portId, buffer, this.#length, waitMs);
     const length = this.#lengthView.getInt32(0, true);
     if (result >= 0) return length;
     const cause = errno || -result;

@@ -1,5 +1,5 @@
 /** The fields of an attribute for people. */
-import { ATTRIBUTES } from '../datagram/attributes.ts';
+import { ATTRIBUTES, layoutWith } from '../datagram/attributes.ts';
 import { isField } from '../datagram/field.ts';
 import type { Json } from '../layout/codec.ts';
 import type { EnumJson } from '../layout/enumeration.ts';
@@ -14,9 +14,7 @@ type JsonObject = { readonly [field: string]: Json };
 export function layoutOf(attribute: string, fields: JsonObject): Struct<Fields> | null {
   const names = Object.keys(fields);
   const named = ATTRIBUTES.filter(({ name }) => name === attribute);
-  return (
-    named.find(({ layout }) => names.every((name) => Object.hasOwn(layout.fields, name)))?.layout ?? null
-  );
+  return named.map((each) => layoutWith(each, names)).find((layout) => layout !== null) ?? null;
 }
 
 /** A row a field. */

@@ -120,8 +120,18 @@ export function madSendView(result: MadSendResult): Block[] {
           receivedHeaderBlock(result.header),
         ]),
     { type: 'heading', text: 'In all' },
-    { type: 'pairs', indent: 2, rows: [...counts, ...(rtt === null ? [] : timesRows(rtt))] },
+    {
+      type: 'pairs',
+      indent: 2,
+      rows: [...counts, ...(rtt === null ? [] : timesRows(rtt)), ...elapsedRows(result)],
+    },
   ];
+}
+
+function elapsedRows({ elapsed_ms, received }: MadSendResult): [string, string][] {
+  if (elapsed_ms === null || received < 2) return [];
+  const rate = elapsed_ms === 0 ? '' : ` (${Math.round((received * 1000) / elapsed_ms)} answers a second)`;
+  return [['took', `${elapsed_ms} ms${rate}`]];
 }
 
 export function madDecodeView(result: MadDecodeResult): Block[] {

@@ -19,12 +19,20 @@ const folder = mkdtempSync(join(tmpdir(), 'rdmatool-mad-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const program = join(folder, 'fields');
 
-const known = ATTRIBUTES.filter(({ family, name }) => C_FIELDS[`${family}/${name}`] !== undefined);
-const keyOf = ({ family, name }: { family: string; name: string }): string => `${family}/${name}`;
+/** Every attribute, and every form of a Notice. */
+const LAYOUTS = ATTRIBUTES.flatMap(({ family, name, layout, forms }) => [
+  { family, key: `${family}/${name}`, layout },
+  ...forms.map((form) => ({
+    family,
+    key: `${family}/${name} of trap ${form.traps.join()}`,
+    layout: form.layout,
+  })),
+]);
+const known = LAYOUTS.filter(({ key }) => C_FIELDS[key] !== undefined);
 
 beforeAll(() => {
   const cases = known.map((attribute, index) => {
-    const prints = Object.values(C_FIELDS[keyOf(attribute)] ?? {}).map((expression) =>
+    const prints = Object.values(C_FIELDS[attribute.key] ?? {}).map((expression) =>
       expression
         .split(' ; ')
         .map((one) => (one.startsWith('H(') ? `${one};` : `N(${one});`))
@@ -79,12 +87,12 @@ function printed(value: unknown): string {
 }
 
 test('every attribute has its fields in the C table, but those compared elsewhere', () => {
-  const missing = ATTRIBUTES.flatMap((attribute) =>
+  const missing = LAYOUTS.flatMap((attribute) =>
     attribute.layout.members
       .map(({ name }) => name)
       .filter((name) => !isElsewhere(attribute.family, name))
-      .filter((name) => C_FIELDS[keyOf(attribute)]?.[name] === undefined)
-      .map((name) => `${keyOf(attribute)}.${name}`),
+      .filter((name) => C_FIELDS[attribute.key]?.[name] === undefined)
+      .map((name) => `${attribute.key}.${name}`),
   );
   expect(missing).toEqual([]);
 });
@@ -100,12 +108,12 @@ test(`all fields of ${BUFFERS} random buffers an attribute have the values that 
     maxBuffer: 1 << 28,
   }).split('\n');
   inputs.forEach(({ attribute, bytes }, index) => {
-    const names = Object.keys(C_FIELDS[keyOf(attribute)] ?? {});
+    const names = Object.keys(C_FIELDS[attribute.key] ?? {});
     const values: Readonly<Record<string, unknown>> = attribute.layout.decode(bytes);
     const ours = names.map((name) => `${name}=${printed(values[name])}`);
     const theirs = (lines[index] ?? '').trimEnd().split(' ');
     const expected = names.map((name, place) => `${name}=${theirs[place]}`);
-    if (ours.join() !== expected.join()) expect(ours, keyOf(attribute)).toEqual(expected);
+    if (ours.join() !== expected.join()) expect(ours, attribute.key).toEqual(expected);
   });
 });
 

@@ -122,6 +122,103 @@ const notice: Expressions = {
   data_details: 'H(((ib_mad_notice_attr_t *)b)->data_details.raw_data.details, 54)',
 };
 
+const details = (which: string, member: string, bits = 16): string => {
+  const value = `((ib_mad_notice_attr_t *)b)->data_details.${which}.${member}`;
+  return bits === 8 ? value : `cl_ntoh${bits}(${value})`;
+};
+const rawDetails = (which: string, member: string, length = 16): string =>
+  `H(((ib_mad_notice_attr_t *)b)->data_details.${which}.${member}, ${length})`;
+
+const bothEnds = (which: string): Expressions => ({
+  lid1: details(which, 'lid1'),
+  lid2: details(which, 'lid2'),
+  qp2: `${details(which, 'qp2', 32)} & 0xffffff`,
+  gid1: rawDetails(which, 'gid1.raw'),
+  gid2: rawDetails(which, 'gid2.raw'),
+});
+
+/** The details of subnet management's traps, by their numbers. */
+const TRAPS: Readonly<Record<string, Expressions>> = {
+  '64,65': { gid: rawDetails('ntc_64_67', 'gid.raw') },
+  '66,67': { mgid: rawDetails('ntc_64_67', 'gid.raw') },
+  '128': { lid: details('ntc_128', 'sw_lid') },
+  '129,130,131': { lid: details('ntc_129_131', 'lid'), port_num: details('ntc_129_131', 'port_num', 8) },
+  '144': {
+    lid: details('ntc_144', 'lid'),
+    other_local_changes: `${details('ntc_144', 'local_changes', 8)} & TRAP_144_MASK_OTHER_LOCAL_CHANGES`,
+    capability_mask: details('ntc_144', 'new_cap_mask', 32),
+    change_flags: details('ntc_144', 'change_flgs'),
+    capability_mask2: details('ntc_144', 'cap_mask2'),
+  },
+  '145': { lid: details('ntc_145', 'lid'), system_image_guid: details('ntc_145', 'new_sys_guid', 64) },
+  '256': {
+    lid: details('ntc_256', 'lid'),
+    dr_slid: details('ntc_256', 'dr_slid'),
+    method: details('ntc_256', 'method', 8),
+    attribute_id: details('ntc_256', 'attr_id'),
+    attribute_modifier: details('ntc_256', 'attr_mod', 32),
+    m_key: details('ntc_256', 'mkey', 64),
+    // libibmad has names for the three parts of that byte.
+    dr_notice: `${details('ntc_256', 'dr_trunc_hop', 8)} >> 7`,
+    dr_path_truncated: `(${details('ntc_256', 'dr_trunc_hop', 8)} >> 6) & 1`,
+    dr_hop_count: `${details('ntc_256', 'dr_trunc_hop', 8)} & 0x3f`,
+    dr_notice_return_path: rawDetails('ntc_256', 'dr_rtn_path', 30),
+  },
+  '257,258': {
+    ...bothEnds('ntc_257_258'),
+    key: details('ntc_257_258', 'key', 32),
+    sl: `${details('ntc_257_258', 'qp1', 32)} >> 28`,
+    qp1: `${details('ntc_257_258', 'qp1', 32)} & 0xffffff`,
+  },
+  '259': {
+    ...bothEnds('ntc_259'),
+    data_valid: details('ntc_259', 'data_valid'),
+    p_key: details('ntc_259', 'pkey'),
+    sl: `${details('ntc_259', 'sl_qp1', 32)} >> 28`,
+    qp1: `${details('ntc_259', 'sl_qp1', 32)} & 0xffffff`,
+    switch_lid: details('ntc_259', 'sw_lid'),
+    port_num: details('ntc_259', 'port_no', 8),
+  },
+};
+
+/** The details of general classes' traps. */
+const GENERAL_TRAPS: Readonly<Record<string, Expressions>> = {
+  '259': {
+    lid: details('ntc_bkey_259', 'lidaddr'),
+    method: details('ntc_bkey_259', 'method', 8),
+    attribute_id: details('ntc_bkey_259', 'attribute_id'),
+    attribute_modifier: details('ntc_bkey_259', 'attribute_modifier', 32),
+    qp: `${details('ntc_bkey_259', 'qp', 32)} & 0xffffff`,
+    b_key: details('ntc_bkey_259', 'bkey', 64),
+    gid: rawDetails('ntc_bkey_259', 'gid.raw'),
+  },
+  '0': {
+    slid: details('ntc_cckey_0', 'slid'),
+    method: details('ntc_cckey_0', 'method', 8),
+    attribute_id: details('ntc_cckey_0', 'attribute_id'),
+    attribute_modifier: details('ntc_cckey_0', 'attribute_modifier', 32),
+    qp: `${details('ntc_cckey_0', 'qp', 32)} & 0xffffff`,
+    cc_key: details('ntc_cckey_0', 'cc_key', 64),
+    gid: rawDetails('ntc_cckey_0', 'source_gid.raw'),
+  },
+};
+
+const { data_details: _, ...noticeHead } = notice;
+const ISSUER: Expressions = { issuer_gid: 'H(((ib_mad_notice_attr_t *)b)->issuer_gid.raw, 16)' };
+
+/** Notices whose details are known: by family, name and trap numbers. */
+const noticeForms = (
+  family: string,
+  traps: Readonly<Record<string, Expressions>>,
+  behind: Expressions,
+): Record<string, Expressions> =>
+  Object.fromEntries(
+    Object.entries(traps).map(([numbers, fields]) => [
+      `${family}/Notice of trap ${numbers}`,
+      { ...at(0, noticeHead), ...fields, ...behind },
+    ]),
+  );
+
 const select = (prefix: string): Expressions => ({
   port_select: L(`${prefix}_PORT_SELECT`),
   counter_select: L(`${prefix}_COUNTER_SELECT`),
@@ -160,7 +257,11 @@ const list = (length: number, element: (index: number) => string): string =>
 /** By `family/name`. Several expressions with `;` between them are the elements of a list. */
 export const C_FIELDS: Readonly<Record<string, Expressions>> = {
   'subnet/Notice': at(0, notice),
-  'general/Notice': { ...at(0, notice), issuer_gid: 'H(((ib_mad_notice_attr_t *)b)->issuer_gid.raw, 16)' },
+  'administration/Notice': { ...at(0, notice), ...ISSUER },
+  'general/Notice': { ...at(0, notice), ...ISSUER },
+  ...noticeForms('subnet', TRAPS, {}),
+  ...noticeForms('administration', TRAPS, ISSUER),
+  ...noticeForms('general', GENERAL_TRAPS, ISSUER),
   'subnet/NodeInfo': at(0, nodeInfo),
   'subnet/SwitchInfo': at(0, switchInfo),
   'subnet/PortInfo': at(0, portInfo),

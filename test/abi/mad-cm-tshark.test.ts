@@ -1,4 +1,4 @@
-/** Messages of the connection manager against tshark's decoder, on random bytes. It knows no MRA and no SIDR. */
+/** Messages of the connection manager against tshark's decoder, on random bytes. MRA and SIDR: see mad-cm-structs. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -3,8 +3,8 @@
 // Nothing here fails on a number: timings belong to the machine that they were taken on.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { median, RDMATOOL, run } from './measure.mjs';
 
-const RDMATOOL = fileURLToPath(new URL('../../bin/rdmatool.js', import.meta.url));
 const PEAK_MEMORY = fileURLToPath(new URL('./peak-memory.cjs', import.meta.url));
 const ROUNDS = Number(process.env['ROUNDS'] ?? 15);
 
@@ -31,23 +31,6 @@ const CONTESTANTS = [
   },
   { name: 'rdmatool list', command: [process.execPath, RDMATOOL, 'list'], against: 'ibv_devinfo -v' },
 ];
-
-/** @param {readonly number[]} values */
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-
-/** @param {readonly string[]} command @param {NodeJS.ProcessEnv} [env] */
-function run(command, env = process.env) {
-  const [program = '', ...args] = command;
-  const start = performance.now();
-  const { status, error, stderr } = spawnSync(program, args, {
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    encoding: 'utf8',
-  });
-  const elapsed = performance.now() - start;
-  if (status !== 0) throw new Error(`${command.join(' ')}: ${error?.message ?? stderr}`);
-  return { elapsed, stderr };
-}
 
 /** Times the contestants in turn, so that a busy moment hits all of them. */
 function race() {

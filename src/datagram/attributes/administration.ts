@@ -1,7 +1,7 @@
 /** Records of subnet administration. IBTA volume 1, 15.2.5. A record's place is one with its components' order. */
-import { Mtu } from '../../abi/verbs-codes.ts';
+import { Mtu, PathRate } from '../../abi/verbs-codes.ts';
 import { bitRecord } from '../../layout/bits.ts';
-import { JoinState, PathRate, Selector } from '../codes.ts';
+import { JoinState, Selector } from '../codes.ts';
 import { bytes, flags, gid, hex, named, number, numbers, text, wideHex, wideHexes } from '../field.ts';
 import { nodeInfoFields, pKeyTableFields, portInfoFields, smInfoFields, switchInfoFields } from './subnet.ts';
 

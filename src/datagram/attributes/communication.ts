@@ -1,7 +1,7 @@
 /** Messages of communication management: 232 bytes from byte 24. IBTA volume 1, 12.6 and 12.11. */
-import { Mtu } from '../../abi/verbs-codes.ts';
+import { Mtu, PathRate } from '../../abi/verbs-codes.ts';
 import { bitRecord } from '../../layout/bits.ts';
-import { CmFailover, CmMessage, CmTransport, PathRate, RejectReason, SidrStatus } from '../codes.ts';
+import { CmFailover, CmMessage, CmTransport, RejectReason, SidrStatus } from '../codes.ts';
 import { bytes, gid, guid, hex, named, number, wideHex } from '../field.ts';
 
 const DATA = 232;

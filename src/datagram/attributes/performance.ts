@@ -1,7 +1,6 @@
 /** Attributes of performance management, and those that every general class has. IBTA volume 1, 13.4.8 and 16.1. */
 import { bitRecord } from '../../layout/bits.ts';
 import { bytes, gid, hex, number, wideNumber } from '../field.ts';
-import { noticeFields } from './subnet.ts';
 
 const DATA = 192;
 
@@ -29,12 +28,6 @@ export const classPortInfo = bitRecord('ClassPortInfo', 72, {
   trap_hop_limit: number(512, 8, 'hop limit to there'),
   trap_qp: hex(520, 24, 'queue pair there'),
   trap_q_key: hex(544, 32, 'Q_Key there'),
-});
-
-/** Notice in a general datagram: the issuer's GID follows. */
-export const gmpNotice = bitRecord('Notice', 80, {
-  ...noticeFields,
-  issuer_gid: gid(512, 'GID of the sender'),
 });
 
 const select = {

@@ -9,11 +9,9 @@ import {
   LinkSpeedsExt,
   LinkWidths,
   NodeType,
-  NoticeType,
   SmState,
 } from '../codes.ts';
 import {
-  bytes,
   flags,
   guid,
   guids,
@@ -29,20 +27,6 @@ import {
 } from '../field.ts';
 
 const DATA = 64;
-
-/** Fields of a Notice, which GMPs carry with the issuer's GID behind. */
-export const noticeFields = {
-  is_generic: number(0, 1, '1: a trap of the IBTA; 0: of a vendor'),
-  type: named(1, 7, NoticeType, 'how grave it is'),
-  producer_type: hex(8, 24, 'of a generic trap the node type; else the vendor'),
-  trap_number: number(32, 16, 'of a generic trap its number; else the device id'),
-  issuer_lid: number(48, 16, 'LID of the sender'),
-  notice_toggle: number(64, 1, 'changes with each notice in the queue'),
-  notice_count: number(65, 15, 'notices in the queue'),
-  data_details: bytes(80, 54, 'depends on the trap'),
-} as const;
-
-export const notice = bitRecord('Notice', DATA, noticeFields);
 
 export const nodeDescription = bitRecord('NodeDescription', DATA, {
   node_description: text(0, 64, 'what the administrator calls the node'),

@@ -93,9 +93,11 @@ export async function startFabric(options: FabricOptions): Promise<RunningFabric
     const first = hosts[0];
     const last = hosts.at(-1);
     if (!first || !last) throw new Error('a fabric without hosts');
+    // The simulator ends a manager that gets a datagram of a class which it does not serve: better off a host.
+    const seat = fabric.nodes.find(({ isSwitch }) => isSwitch) ?? first;
     const managerEnvironment = {
       ...environment,
-      ...clientVariables(running, programs, first, environment),
+      ...clientVariables(running, programs, seat, environment),
       OSM_TMP_DIR: files.manager,
       OSM_CACHE_DIR: files.manager,
     };

@@ -2,14 +2,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Json } from '../../../src/layout/codec.ts';
-import { SCHEMAS } from '../../../src/model/schemas.ts';
+import {
+  expectSame,
+  expectSameNode,
+  expectSamePath,
+  expectSameStill,
+  expectValid,
+  type Fields,
+} from './agreement.ts';
 import { TestFabric } from './fabric.ts';
-import { asPeer, numeric, peerValues } from './peers.ts';
-
-type Fields = { readonly [name: string]: Json };
+import { asPeer, numeric } from './peers.ts';
 
 /** A switch of mixed speeds, and a host with two ports. */
 const MIXED = `Switch	8 "S-b8cef60300aaaa00"		# "leaf 1" enhanced port 0 lid 5 lmc 0
@@ -31,28 +34,6 @@ Ca	2 "H-b8cef60300dddd00"		# "node03 mlx4_0"
 const folder = mkdtempSync(join(tmpdir(), 'rdmatool-net-'));
 writeFileSync(join(folder, 'mixed.net'), MIXED);
 afterAll(() => rmSync(folder, { recursive: true }));
-
-const ajv = new Ajv2020({ strict: false, allowUnionTypes: true });
-const checks = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [name, ajv.compile(schema)]));
-function expectValid(document: Record<string, unknown>): void {
-  const name = /^rdmatool\/(.+)\/\d+$/.exec(String(document['schema']))?.[1] ?? '';
-  const check = checks.get(name.replace(/-ports$/, ''));
-  expect(check?.(document), `${name}: ${JSON.stringify(check?.errors?.slice(0, 3))}`).toBe(true);
-}
-
-/** Ours and theirs, field by field in order; what they do not display is left out. */
-function expectSame(fields: Fields, output: string): void {
-  const theirs = peerValues(output);
-  const ours = Object.entries(fields);
-  expect(theirs.length).toBe(ours.length);
-  const pairs = ours
-    .map(([name, value], index) => [
-      `${name}: ${asPeer(name, value)}`,
-      `${name}: ${numeric(theirs[index] ?? '')}`,
-    ])
-    .filter(([, peer]) => !peer?.includes('<not displayed>'));
-  expect(pairs.map(([own]) => own)).toEqual(pairs.map(([, peer]) => peer));
-}
 
 describe.each([
   ['a pair', { fabric: 'pair' }],
@@ -126,14 +107,8 @@ describe.each([
     fabric.lab.fault(`${node?.id}:1:SymbolErrorCounter=17`);
     fabric.lab.fault(`${node?.id}:1:PortXmitDiscards=3`);
     await expect.poll(async () => (await get(`PortCounters ${lid}`))['symbol_error_counter']).toBe(17);
-    // Each request is counted itself: what counts packets moves on.
-    const isStill = (name: string): boolean => !/_(data|pkts)$/.test(name);
     const ours = await get(`PortCounters ${lid} --port-num 1`);
-    const theirs = peerValues((await fabric.shell(`perfquery ${lid} 1`)).stdout);
-    const still = Object.entries(ours).flatMap(([name, value], index) =>
-      isStill(name) ? [[`${name}: ${asPeer(name, value)}`, `${name}: ${numeric(theirs[index] ?? '')}`]] : [],
-    );
-    expect(still.map(([own]) => own)).toEqual(still.map(([, peer]) => peer));
+    expectSameStill(ours, (await fabric.shell(`perfquery ${lid} 1`)).stdout);
     expect(ours).toMatchObject({ symbol_error_counter: 17, port_xmit_discards: 3 });
   });
 
@@ -168,23 +143,13 @@ describe.each([
     const lid = lids[0] ?? 0;
     const node = await fabric.json(`mad table NodeRecord lid=${lid}`);
     expectValid(node);
-    const { node_description, ...record } = (node['records'] as Fields[])[0] ?? {};
-    // saquery shows a reserved member, and writes other names in other letters.
-    const peer = peerValues((await fabric.shell(`saquery NR ${lid}`)).stdout).map(numeric);
-    expect(peer.pop()).toBe(node_description);
-    peer.splice(1, 1);
-    expect(Object.entries(record).map(([name, value]) => asPeer(name, value))).toEqual(peer);
+    expectSameNode((node['records'] as Fields[])[0] ?? {}, (await fabric.shell(`saquery NR ${lid}`)).stdout);
 
     const [from, to] = [lids[0], lids[1]];
     const path = await fabric.json(`mad table PathRecord slid=${from} dlid=${to} num_path=1 --single`);
     expectValid(path);
     const ours = (path['records'] as Fields[])[0] ?? {};
-    const theirs = peerValues((await fabric.shell(`saquery PR --slid ${from} --dlid ${to}`)).stdout);
-    expect([ours['dgid'], ours['sgid'], ours['dlid'], ours['slid']].map(String)).toEqual(theirs.slice(1, 5));
-    const value = (name: string): number => (ours[name] as { value: number }).value;
-    expect((value('mtu_selector') << 6) | value('mtu')).toBe(Number(theirs[11]));
-    expect((value('rate_selector') << 6) | value('rate')).toBe(Number(theirs[12]));
-    expect(Number(ours['p_key'])).toBe(Number(theirs[8]));
+    expectSamePath(ours, (await fabric.shell(`saquery PR --slid ${from} --dlid ${to}`)).stdout);
     const nobody = await fabric.json('mad table NodeRecord lid=999');
     expect([nobody['error'], nobody['records']]).toEqual([null, []]);
   });
@@ -207,6 +172,63 @@ describe('a tree of 60 nodes', () => {
     documents.forEach((text, index) => {
       const { fields } = JSON.parse(text) as { fields: Fields };
       expectSame(fields, outputs[index] ?? '');
+    });
+  });
+
+  /** The outputs of a command for each LID, ended by a line of dashes. */
+  const each = async (lids: string, command: string): Promise<string[]> => {
+    const { stdout } = await fabric.shell(`for lid in ${lids}; do ${command}; echo ---; done`);
+    return stdout.split('---\n').slice(0, -1);
+  };
+
+  it('the counters of hosts all over the tree are those of perfquery', async () => {
+    const hosts = (await fabric.shell('ibhosts')).stdout.match(/lid \d+/g) ?? [];
+    const lids = hosts.map((text) => text.slice(4)).filter((_lid, index) => index % 6 === 0);
+    // ibhosts of old prints no LIDs.
+    const some = lids.length > 0 ? lids : ['20', '30', '40', '50', '60'];
+    const ours = await each(some.join(' '), 'rdmatool mad get PortCounters $lid --port-num 1 --json');
+    const theirs = await each(some.join(' '), 'perfquery $lid 1');
+    expect(ours.length).toBe(some.length);
+    ours.forEach((text, index) => {
+      const { fields } = JSON.parse(text) as { fields: Fields };
+      expectSameStill(fields, theirs[index] ?? '');
+    });
+  });
+
+  it('the subnet manager is that of sminfo, and addresses are those of ibaddr', async () => {
+    const info = (await fabric.json('mad get SMInfo'))['fields'] as Fields;
+    const { stdout } = await fabric.shell('sminfo');
+    const [, guid, priority, state] = /guid (0x\w+),.*priority (\d+) state (\d+)/.exec(stdout) ?? [];
+    expect(asPeer('guid', info['guid'] ?? null)).toBe(numeric(guid ?? ''));
+    expect([String(info['priority']), (info['sm_state'] as { value: number }).value]).toEqual([
+      priority,
+      Number(state),
+    ]);
+    const lids = '$(seq 1 6 60)';
+    const gids = (await each(lids, 'ibaddr $lid')).map((text) => /GID (\S+)/.exec(text)?.[1] ?? '');
+    expect(gids.length).toBe(10);
+    for (const [index, gid] of gids.entries()) {
+      expect((await fabric.json(`mad get NodeInfo ${gid}`))['target']).toMatchObject({ lid: 1 + 6 * index });
+    }
+  });
+
+  it('single records of nodes and paths are those of saquery', async () => {
+    const lids = '$(seq 2 9 60)';
+    const ours = await each(lids, 'rdmatool mad table NodeRecord lid=$lid --json');
+    const theirs = await each(lids, 'saquery NR $lid');
+    expect(ours.length).toBe(7);
+    ours.forEach((text, index) => {
+      const [record] = (JSON.parse(text) as { records: Fields[] }).records;
+      expectSameNode(record ?? {}, theirs[index] ?? '');
+    });
+    const paths = await each(
+      lids,
+      'rdmatool mad table PathRecord slid=2 dlid=$lid num_path=1 --single --json',
+    );
+    const peers = await each(lids, 'saquery PR --slid 2 --dlid $lid');
+    paths.forEach((text, index) => {
+      const [record] = (JSON.parse(text) as { records: Fields[] }).records;
+      expectSamePath(record ?? {}, peers[index] ?? '');
     });
   });
 

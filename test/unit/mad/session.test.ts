@@ -6,7 +6,7 @@ import { MadEngine, NoReplyError } from '../../../src/mad/engine.ts';
 import { getAllPorts, getAttribute } from '../../../src/mad/get.ts';
 import { withSession } from '../../../src/mad/open.ts';
 import { MadSession, type SessionOptions } from '../../../src/mad/session.ts';
-import { getTable } from '../../../src/mad/table.ts';
+import { tableQuery } from '../../../src/mad/table.ts';
 import type { Target } from '../../../src/mad/target.ts';
 import { NativeCallError } from '../../../src/native/errors.ts';
 import { FakeChannel, type FakeOptions, fakeUmad, type Responder } from './fake-umad.ts';
@@ -213,13 +213,11 @@ describe('failures', () => {
   it('unknown attributes, records and fields name what is near', async () => {
     expect((await failureOf(get(quiet(), {}, LID, 'NodeInof'))).hint).toContain('NodeInfo');
     expect((await failureOf(get(quiet(), {}, LID, 'PathRecord'))).hint).toContain('mad table PathRecord');
-    const session = await open(quiet());
     const table = (record: string, selection: string[]) =>
-      failureOf(getTable(session, { record, selection, single: false, from: null }));
+      failureOf(Promise.resolve().then(() => tableQuery({ record, selection, single: false, from: null })));
     expect((await table('PathRecrd', [])).hint).toContain('PathRecord');
     expect((await table('PathRecord', ['dgidd=::1'])).hint).toContain('dgid');
     expect((await table('PathRecord', ['preference=1'])).message).toContain('cannot be chosen by preference');
-    await session.close();
   });
 
   it('one silent port does not hide the others', async () => {

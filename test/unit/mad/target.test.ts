@@ -5,7 +5,7 @@ import { parseTarget, targetText } from '../../../src/mad/target.ts';
 it.each([
   ['3', { kind: 'lid', lid: 3 }],
   ['0x1f', { kind: 'lid', lid: 31 }],
-  ['65534', { kind: 'lid', lid: 65534 }],
+  ['49151', { kind: 'lid', lid: 49151 }],
   ['0', { kind: 'path', path: [0] }],
   ['local', { kind: 'path', path: [0] }],
   ['0,1,3', { kind: 'path', path: [0, 1, 3] }],
@@ -27,7 +27,8 @@ it.each([
 it.each([
   ['', /no target/],
   ['host1', /no target/],
-  ['65535', /1 to 0xfffe/],
+  ['65535', /1 to 0xbfff/],
+  ['0xc000', /1 to 0xbfff/],
   ['1,2', /begins with 0/],
   ['0,255', /no port of a switch/],
   ['0,0', /no port of a switch/],
