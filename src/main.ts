@@ -136,7 +136,7 @@ async function printFailedDocument(
   // An interruption may come when the document, or a part of it, is out.
   if (!spec?.failed || !ownArguments.includes('--json') || streams.hasData) return;
   const document: ResultDocument = spec.failed(error);
-  await streams.data(jsonDocument(document)).catch(() => {});
+  await streams.data(spec.streams ? jsonLine(document) : jsonDocument(document)).catch(() => {});
 }
 
 function asFailure(error: unknown, argv: readonly string[], messages: readonly string[]): Failure {
@@ -175,6 +175,10 @@ function asFailure(error: unknown, argv: readonly string[], messages: readonly s
   );
 }
 
+/** A message that quotes a very long word of the command line, with a part of it left out. */
+const shortened = (message: string): string =>
+  message.length <= 600 ? message : `${message.slice(0, 300)} ... ${message.slice(-200)}`;
+
 /** commander says `error: unknown option '--jsn'`, and on a second line `(Did you mean --json?)`. */
 function usageFailure(error: Error, argv: readonly string[], messages: readonly string[]): Failure {
   const [said, suggestion] = (messages.join('') || error.message).replace(/^error: /, '').split('\n');
@@ -187,5 +191,5 @@ function usageFailure(error: Error, argv: readonly string[], messages: readonly 
     ...(isBefore ? ['options stand after the command'] : []),
     help,
   ];
-  return new Failure('USAGE', said ?? error.message, hints.join(' '), { cause: error });
+  return new Failure('USAGE', shortened(said ?? error.message), hints.join(' '), { cause: error });
 }

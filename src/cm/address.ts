@@ -10,6 +10,10 @@ import { DeadlineError, within } from '../waiting/deadline.ts';
 
 /** The default service port, as rping has it. */
 export const DEFAULT_PORT = 7174;
+/** Of a domain name, characters. RFC 1035. */
+const LONGEST_NAME = 253;
+/** Of a network device: the kernel has an int for it. */
+const HIGHEST_INDEX = 2 ** 31 - 1;
 
 /** What the user named: a host, and a port where one was given. */
 export interface Endpoint {
@@ -40,6 +44,9 @@ export function parseEndpoint(text: string): Endpoint {
 function endpoint(text: string, named: string, port: string | null): Endpoint {
   const [host = '', ...scopes] = named.split('%');
   if (host === '') throw new EndpointError(`'${text}' names no address`);
+  if (host.length > LONGEST_NAME) {
+    throw new EndpointError(`a name of ${host.length} characters is none: at most ${LONGEST_NAME}`);
+  }
   const isNumeric = isIP(host) !== 0;
   if (host.includes(':') && !isNumeric) throw new EndpointError(`'${text}' is not an IPv6 address`);
   if (/^[0-9.]+$/.test(host) && !isNumeric) throw new EndpointError(`'${text}' is not an IPv4 address`);
@@ -102,8 +109,9 @@ async function lookUp(host: string, timeoutMs: number, like: SocketAddress | nul
 function scopeIdOf(scope: string, address: string, machine: Machine): number {
   const index = /^[0-9]+$/.test(scope)
     ? Number(scope)
-    : Number(machine.sysfs.read(`class/net/${scope}/ifindex`) ?? 0);
-  if (index > 0) return index;
+    : // A name of an interface is no path.
+      Number(scope.includes('/') ? 0 : (machine.sysfs.read(`class/net/${scope}/ifindex`) ?? 0));
+  if (index > 0 && index <= HIGHEST_INDEX) return index;
   throw new Failure(
     'UNKNOWN_HOST',
     `${address}%${scope}: there is no network device ${scope}`,

@@ -54,7 +54,12 @@ export function callFailed(error: unknown, place: Place): Failure {
     );
   }
   if (error instanceof DeadlineError) {
-    return new Failure('TIMED_OUT', `${where(place)}: ${error.message}`, 'see dmesg', { cause: error });
+    return new Failure(
+      'TIMED_OUT',
+      `${where(place)}: ${error.message}`,
+      'the driver or the kernel does not answer: see dmesg; raise --timeout for a slow one',
+      { cause: error },
+    );
   }
   if (!(error instanceof NativeCallError)) throw error;
   const { code, meaning, next } = wordsOf(error.errno, place);
@@ -87,9 +92,10 @@ function wordsOf(errno: number, place: Place): Words {
       };
     case ENODEV: {
       const asked = step === 'bind_addr' ? local : (peer ?? local);
-      const loopback = asked !== null && isLoopback(asked);
+      // The unspecified address leads to loopback, too.
+      const loopback = [asked, local].find((address) => address !== null && isLoopback(address)) ?? null;
       const closed = closedDevices(machine);
-      if (!loopback && closed.length > 0) {
+      if (loopback === null && closed.length > 0) {
         return {
           code: closed.every(({ errno: cause }) => cause === constants.errno.ENOENT)
             ? 'NO_NODE'
@@ -101,7 +107,7 @@ function wordsOf(errno: number, place: Place): Words {
       return {
         code: 'NO_DEVICE',
         meaning: loopback
-          ? `${asked.address} is a loopback address, and no RDMA device serves those`
+          ? `${loopback.address} is a loopback address, and no RDMA device serves those`
           : `no RDMA device here has ${asked === null ? 'that address' : asked.address}, or leads there`,
         next: loopback
           ? 'use the address of a network device that has RDMA, for both sides: rdmatool list, ip addr'
@@ -140,11 +146,7 @@ function wordsOf(errno: number, place: Place): Words {
     case EINVAL:
       return {
         code: 'CM_CALL_FAILED',
-        meaning: invalidMeaning(place),
-        next:
-          step === 'connect' || step === 'accept'
-            ? 'try smaller values of --responder-resources and --initiator-depth: rdmatool query-device -v shows the limits (max_qp_rd_atom, max_qp_init_rd_atom)'
-            : 'give both addresses in one family, a link-local one as ADDR%DEVICE',
+        ...invalidArgument(place),
       };
     case ECONNREFUSED:
       return {
@@ -158,16 +160,35 @@ function wordsOf(errno: number, place: Place): Words {
   return { code: 'CM_CALL_FAILED', meaning: '', next: 'see dmesg for what the kernel says' };
 }
 
-function invalidMeaning({ step, local, peer }: Place): string {
-  if (step === 'connect' || step === 'accept')
-    return 'a parameter is beyond what the device or the message can';
+/** What EINVAL and EAFNOSUPPORT mean of a call. */
+function invalidArgument({ step, portSpace, local, peer }: Place): Pick<Words, 'meaning' | 'next'> {
+  if (step === 'connect' || step === 'accept') {
+    return {
+      meaning: 'a parameter is beyond what the device or the message can',
+      next: 'try smaller values of --responder-resources and --initiator-depth: rdmatool query-device -v shows the limits (max_qp_rd_atom, max_qp_init_rd_atom)',
+    };
+  }
+  if (step === 'set_option ACK_TIMEOUT') {
+    return {
+      meaning: `the ACK timeout is for reliable connections, which port space ${portSpace.toLowerCase()} does not have`,
+      next: 'leave --ack-timeout away, or use --ps tcp',
+    };
+  }
+  const next = 'give both addresses in one family, a link-local one as ADDR%DEVICE';
   if (local !== null && peer !== null && local.family !== peer.family) {
-    return 'the source and the destination are of different address families';
+    return { meaning: 'the source and the destination are of different address families', next };
   }
   const linkLocal = [local, peer].find(
     (address) => address !== null && /^fe[89ab]/i.test(address.address) && address.scopeId === 0,
   );
-  return linkLocal ? `${linkLocal.address} is link-local and needs its interface` : '';
+  if (linkLocal) return { meaning: `${linkLocal.address} is link-local and needs its interface`, next };
+  if (portSpace === 'IPOIB' && (step === 'bind_addr' || step === 'resolve_addr')) {
+    return {
+      meaning: 'port space ipoib needs an InfiniBand port, and the address is behind another link layer',
+      next: 'use --ps udp there; rdmatool list shows the link layers',
+    };
+  }
+  return { meaning: '', next };
 }
 
 /** The soft limit of locked memory, as proc(5) tells. */

@@ -12,7 +12,7 @@ import { AddrinfoError, Librdmacm, type NativeAddrinfo } from '../native/librdma
 import type { Machine } from '../system/machine.ts';
 import { DeadlineError, within } from '../waiting/deadline.ts';
 import { noLibrary } from './availability.ts';
-import { interrupted } from './channel.ts';
+import { orInterrupted } from './interruption.ts';
 import { addressJson } from './session.ts';
 
 export interface AddrinfoQuery {
@@ -69,7 +69,8 @@ async function ask(
       ai_port_space: PortSpace.valueOf(portSpace),
       ai_qp_type: QpType.valueOf(isDatagram ? 'UD' : 'RC'),
     });
-    return await within(timeoutMs, `rdma_getaddrinfo of ${name}`, orInterrupted(lookup, signal));
+    const what = `rdma_getaddrinfo of ${name}`;
+    return await orInterrupted(signal, what, within(timeoutMs, what, lookup));
   } catch (error) {
     if (error instanceof MissingLibraryError) throw noLibrary(machine, error);
     if (error instanceof DeadlineError) {
@@ -84,14 +85,6 @@ async function ask(
       { errno: isErrno ? errnoValue(error.errno) : null, cause: error },
     );
   }
-}
-
-async function orInterrupted<T>(work: Promise<T>, signal: AbortSignal | null): Promise<T> {
-  if (signal === null) return work;
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(interrupted('rdma_getaddrinfo')), { once: true });
-  });
-  return Promise.race([work, aborted]);
 }
 
 function addrinfoJson({

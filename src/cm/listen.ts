@@ -80,8 +80,8 @@ export async function listen(
     await tell(emptyListenObject(error.toJSON()));
     return error.toJSON();
   } finally {
-    server?.stop();
-    if (channel) await closeChannel(channel);
+    if (server) await server.stop();
+    else if (channel) await closeChannel(channel);
   }
 }
 
@@ -93,6 +93,7 @@ class Server {
   /** Connections that have ended, or requests that were rejected. */
   #done = 0;
   #accepted = 0;
+  readonly #session: Session;
 
   constructor(
     private readonly channel: CmChannel,
@@ -100,12 +101,14 @@ class Server {
     private readonly settings: CmSettings,
     private readonly environment: CmEnvironment,
     private readonly tell: (object: CmListenObject) => Promise<void>,
-  ) {}
+  ) {
+    this.#session = new Session(channel, settings, environment);
+  }
 
   async serve(): Promise<void> {
     const { signal } = this.environment;
     const { count, address, backlog } = this.request;
-    const session = new Session(this.channel, this.settings, this.environment);
+    const session = this.#session;
     await session.createId();
     await session.bind(address ?? ANY, this.settings.port);
     await session.step('listen', () => session.id.listen(backlog));
@@ -154,12 +157,14 @@ class Server {
         await this.#accept(event, served);
       } else {
         if (rejectReason !== null) this.#check('reject', served);
-        await id.reject(rejectReason ?? 28, tooMany ? new Uint8Array() : this.request.privateData);
+        const data = tooMany ? new Uint8Array() : this.request.privateData;
+        await this.#session.bounded('reject', () => id.reject(rejectReason ?? 28, data));
         await this.#release(served, !tooMany);
       }
     } catch (error) {
       // One connection that fails must not end the listener.
       const failure = callFailed(error, this.#place(served, action));
+      if (failure.code === 'INTERRUPTED') throw failure;
       await this.tell({ ...this.#object(served), error: failure.toJSON(), action: 'destroy' });
       await this.#release(served, true);
       if (failure.code === 'PRIVATE_DATA_TOO_LONG' || failure.code === 'NO_SYMBOL') throw failure;
@@ -174,7 +179,9 @@ class Server {
     const { request } = this;
     this.#check('accept', served);
     const { id } = event;
-    if (request.qpNum === null) await id.createQp({ sharedReceiveQueue: request.srq });
+    if (request.qpNum === null) {
+      await this.#session.bounded('create_qp', () => id.createQp({ sharedReceiveQueue: request.srq }));
+    }
     const asked = event.conn;
     const values: ConnectionValues = {
       // The peer's own wish, from this side: what it wants to start is answered here.
@@ -186,7 +193,7 @@ class Server {
       srq: request.srq ? 1 : 0,
       qp_num: request.qpNum ?? 0,
     };
-    await id.accept(values, request.privateData);
+    await this.#session.bounded('accept', () => id.accept(values, request.privateData));
     // A datagram service is answered with this; there is no connection that could end.
     if (id.isDatagram) await this.#release(served, true);
   }
@@ -205,8 +212,8 @@ class Server {
     await this.#say(event, served, ends ? 'disconnect' : isOver ? 'destroy' : null);
     if (ends && served.id.state === 'disconnected') {
       // The connection is over either way; what the call says of that is no news.
-      await served.id
-        .disconnect()
+      await this.#session
+        .bounded('disconnect', () => served.id.disconnect())
         .catch((error: unknown) => callFailed(error, this.#place(served, 'disconnect')));
     }
     if (ends && served.transport !== TransportType.valueOf('IWARP')) {
@@ -231,9 +238,10 @@ class Server {
     this.#timers.add(timer);
   }
 
-  /** No goodbye is said after this. */
-  stop(): void {
+  /** Takes everything down; no goodbye is said after this. */
+  async stop(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
+    await this.#session.close();
   }
 
   #place({ local, peer, device }: Served, step: string): Place {
@@ -244,7 +252,11 @@ class Server {
   async #release(served: Served, counts: boolean): Promise<void> {
     if (!this.#served.delete(served.id)) return;
     this.#ended.delete(served);
-    await served.id.destroy();
+    try {
+      await this.#session.bounded('destroy_id', () => served.id.destroy());
+    } catch (error) {
+      throw callFailed(error, this.#place(served, 'destroy_id'));
+    }
     if (counts) this.#done++;
   }
 

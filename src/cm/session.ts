@@ -2,6 +2,7 @@
  * One run of a one-shot command: steps with their durations on one id, and everything taken down at its end,
  * however it ends.
  */
+import { isIP } from 'node:net';
 import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { gidText } from '../abi/ib-types.ts';
@@ -14,7 +15,13 @@ import {
   type PortSpaceName,
 } from '../abi/rdmacm-codes.ts';
 import type { SocketAddress } from '../abi/sockaddr.ts';
-import { type CmOccurrence, cmEventFailure, explainCmEvent, statusName } from '../explain/cm-events.ts';
+import {
+  type CmOccurrence,
+  cmEventFailure,
+  connectionText,
+  explainCmEvent,
+  statusName,
+} from '../explain/cm-events.ts';
 import { errnoName } from '../explain/errno.ts';
 import { Failure, type FailureJson } from '../explain/failure.ts';
 import type { CmAddress, CmRoute, CmStep } from '../model/cm.ts';
@@ -23,12 +30,13 @@ import { MissingLibraryError, NativeCallError } from '../native/errors.ts';
 import { Librdmacm } from '../native/librdmacm.ts';
 import type { Machine } from '../system/machine.ts';
 import { thisMachine } from '../system/this-machine.ts';
-import { DeadlineError, within } from '../waiting/deadline.ts';
+import { CALL_DEADLINE_MS, DeadlineError, within } from '../waiting/deadline.ts';
 import { type Endpoint, endpointText, resolveEndpoint } from './address.ts';
 import { checkAvailable, noLibrary } from './availability.ts';
 import type { Backend, BackendDevice } from './backend.ts';
 import { CmChannel, type CmEvent, type CmId, interrupted } from './channel.ts';
 import { callFailed } from './failures.ts';
+import { orInterrupted } from './interruption.ts';
 import { librdmacmBackend } from './librdmacm-backend.ts';
 
 /** Time for the address and for the route, as rping, ucmatose and cmtime give them. */
@@ -39,6 +47,8 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 const GRACE_MS = 2000;
 /** For taking everything down; what hangs inside C longer is left to the end of the process. */
 const CLOSE_DEADLINE_MS = 10_000;
+/** The same where a call was given up that may never come back: destroying its id waits for it. */
+const HANGING_CLOSE_DEADLINE_MS = 1000;
 /** librdmacm waits up to 5 s for each of two nodes. */
 const OPEN_DEADLINE_MS = 15_000;
 
@@ -109,7 +119,7 @@ export async function conduct(
 }
 
 /** An event channel, or a Failure that says why there is none. */
-export async function openChannel({ machine, openBackend }: CmEnvironment): Promise<CmChannel> {
+export async function openChannel({ machine, openBackend, signal }: CmEnvironment): Promise<CmChannel> {
   checkAvailable(machine);
   let backend: Backend;
   try {
@@ -119,7 +129,8 @@ export async function openChannel({ machine, openBackend }: CmEnvironment): Prom
     throw error;
   }
   try {
-    return await within(OPEN_DEADLINE_MS, 'opening the event channel', CmChannel.open(backend));
+    const what = 'opening the event channel';
+    return await orInterrupted(signal, what, within(OPEN_DEADLINE_MS, what, CmChannel.open(backend)));
   } catch (error) {
     throw callFailed(error, {
       step: 'create_event_channel',
@@ -133,9 +144,9 @@ export async function openChannel({ machine, openBackend }: CmEnvironment): Prom
 }
 
 /** Closes a channel, and gives up on what hangs inside C. */
-export async function closeChannel(channel: CmChannel): Promise<void> {
+export async function closeChannel(channel: CmChannel, deadlineMs = CLOSE_DEADLINE_MS): Promise<void> {
   try {
-    await within(CLOSE_DEADLINE_MS, 'taking everything down', channel.close());
+    await within(deadlineMs, 'taking everything down', channel.close());
   } catch (error) {
     // The result stands; the end of the process frees what is left.
     if (!(error instanceof DeadlineError)) throw error;
@@ -153,6 +164,8 @@ export class Session {
   #device: BackendDevice | null = null;
   #ibPort: number | null = null;
   #closed = false;
+  /** Calls that were given up, at Ctrl-C or at their deadline, and have not come back. */
+  readonly #givenUp = new Set<Promise<unknown>>();
 
   constructor(
     private readonly channel: CmChannel,
@@ -179,7 +192,7 @@ export class Session {
     const started = performance.now();
     this.#checkInterrupted(name);
     try {
-      const result = await call();
+      const result = await this.bounded(name, call);
       this.#record(name, started, null, 0);
       return result;
     } catch (error) {
@@ -204,7 +217,7 @@ export class Session {
     let event: CmEvent;
     try {
       // Over iWARP the call itself waits for the peer: Ctrl-C and the deadline count from the start.
-      await this.#interruptible(name, within(timeoutMs, name, call()));
+      await this.bounded(name, call, timeoutMs);
       event = await this.#awaited(name, expected, timeoutMs);
     } catch (error) {
       throw this.#failed(name, started, error);
@@ -214,6 +227,24 @@ export class Session {
     this.throwIfFailure(event);
     if (event.name === null || !expected.includes(event.name)) throw this.#unexpected(name, event);
     return event;
+  }
+
+  /**
+   * The result of a call, unless Ctrl-C or its deadline comes first: then it is given up, for nothing stops a call
+   * inside C. Throws Failure INTERRUPTED, DeadlineError, and what the call throws.
+   */
+  async bounded<T>(
+    name: string,
+    call: () => Promise<T>,
+    timeoutMs = (this.settings.timeoutMs ?? CALL_DEADLINE_MS) + GRACE_MS,
+  ): Promise<T> {
+    const work = call();
+    this.#givenUp.add(work);
+    const settled = (): void => {
+      this.#givenUp.delete(work);
+    };
+    work.then(settled, settled);
+    return orInterrupted(this.environment.signal, name, within(timeoutMs, name, work));
   }
 
   /** Throws the Failure that an event is, if it is one. */
@@ -246,35 +277,24 @@ export class Session {
     );
   }
 
-  /** The result of `work`, or Failure INTERRUPTED. */
-  async #interruptible<T>(name: string, work: Promise<T>): Promise<T> {
-    const { signal } = this.environment;
-    if (signal === null) return work;
-    let abort = (): void => {};
-    const interruption = new Promise<never>((_, reject) => {
-      abort = () => reject(interrupted(name));
-      signal.addEventListener('abort', abort);
-    });
-    try {
-      return await Promise.race([work, interruption]);
-    } finally {
-      signal.removeEventListener('abort', abort);
-    }
-  }
-
   #checkInterrupted(name: string): void {
     if (this.environment.signal?.aborted) throw interrupted(name);
   }
 
   #failed(name: string, started: number, error: unknown): Failure {
-    const status = error instanceof NativeCallError ? -error.errno : 0;
-    if (error instanceof NativeCallError || error instanceof Failure)
-      this.#record(name, started, null, status);
-    if (error instanceof Failure && error.code === 'TIMED_OUT' && name === 'connect') {
+    const status = statusOfError(error);
+    if (status !== null) this.#record(name, started, null, status);
+    const isLate = error instanceof DeadlineError || (error instanceof Failure && error.code === 'TIMED_OUT');
+    if (isLate && name === 'connect') {
       const { meaning, cause, next } = explainCmEvent(
         this.occurrence({ event: CmEventType.valueOf('UNREACHABLE'), status: -constants.errno.ETIMEDOUT }),
       );
-      return new Failure('TIMED_OUT', `${error.message}: ${meaning}`, `likely: ${cause}. ${next}`);
+      const ends = {
+        local: this.#local && endpointText(this.#local),
+        peer: this.#peer && endpointText(this.#peer),
+      };
+      const where = connectionText({ ...ends, device: this.#device?.name ?? null });
+      return new Failure('TIMED_OUT', `${where}: ${error.message}: ${meaning}`, `likely: ${cause}. ${next}`);
     }
     return callFailed(error, {
       step: name,
@@ -362,9 +382,12 @@ export class Session {
     );
   }
 
+  /** The address of an endpoint. Where it has a name, its look-up is a step. */
   #resolved(endpoint: Endpoint, port: number, like: SocketAddress | null): Promise<SocketAddress> {
     const { machine } = this.environment;
-    return resolveEndpoint(endpoint, port, machine, this.settings.timeoutMs ?? CONNECT_TIMEOUT_MS, like);
+    const timeoutMs = this.settings.timeoutMs ?? CONNECT_TIMEOUT_MS;
+    const resolve = () => resolveEndpoint(endpoint, port, machine, timeoutMs, like);
+    return isIP(endpoint.host) === 0 ? this.step('getaddrinfo', resolve) : resolve();
   }
 
   /** The next event of the id while nothing is under way; null when the time is over. Throws Failure INTERRUPTED. */
@@ -403,7 +426,24 @@ export class Session {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await closeChannel(this.channel);
+    await closeChannel(this.channel, this.#givenUp.size > 0 ? HANGING_CLOSE_DEADLINE_MS : CLOSE_DEADLINE_MS);
+  }
+}
+
+/** What a step shows of an error: its errno, or the one that says the same; null for a fault of our own. */
+function statusOfError(error: unknown): number | null {
+  if (error instanceof NativeCallError) return -error.errno;
+  if (error instanceof DeadlineError) return -constants.errno.ETIMEDOUT;
+  if (!(error instanceof Failure)) return null;
+  switch (error.code) {
+    case 'TIMED_OUT':
+      return -constants.errno.ETIMEDOUT;
+    case 'INTERRUPTED':
+      return -constants.errno.EINTR;
+    case 'UNKNOWN_HOST':
+      return -constants.errno.ENOENT;
+    default:
+      return error.errno === null ? 0 : -error.errno.value;
   }
 }
 

@@ -1,6 +1,6 @@
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { PORT_SPACE } from './cm-options.ts';
-import { choice, defineCommand, flag, positiveInteger } from './spec.ts';
+import { choice, defineCommand, flag, milliseconds, UsageError } from './spec.ts';
 
 export const cmGetaddrinfoCommand = defineCommand({
   summary: 'Resolve a node and a service as RDMA programs do',
@@ -14,7 +14,7 @@ export const cmGetaddrinfoCommand = defineCommand({
     passive: flag('--passive', 'for listening: RAI_PASSIVE'),
     numeric: flag('--numeric', 'look no name up: RAI_NUMERICHOST'),
     noRoute: flag('--no-route', 'ask for no routes: RAI_NOROUTE'),
-    timeout: positiveInteger('--timeout <ms>', 'time for the answer, 10000 unless given'),
+    timeout: milliseconds('--timeout <ms>', 'time for the answer, 10000 unless given'),
   },
   details: [
     'What rdma_getaddrinfo(3) answers: source and destination addresses, port space, type of queue pair, and how many bytes of path records came along (where the service ibacm runs). It needs neither a device nor the node rdma_cm.',
@@ -34,12 +34,18 @@ export const cmGetaddrinfoCommand = defineCommand({
   }),
   async run({ args, options, context }) {
     const PORT_SPACES = { tcp: 'TCP', udp: 'UDP', ib: 'IB', ipoib: 'IPOIB' } as const;
+    const [node = '-', service = null] = args;
+    if (node === '') throw new UsageError("'' is no node; - stands for none");
+    // The library would take the port modulo 65536.
+    if (service !== null && /^[0-9]+$/.test(service) && Number(service) > 65535) {
+      throw new UsageError(`'${service}' is not a port: a whole number from 0 to 65535`);
+    }
     const { getaddrinfo } = await import('../cm/getaddrinfo.ts');
     const { thisMachine } = await import('../system/this-machine.ts');
     const result = await getaddrinfo(
       {
-        node: args[0] === '-' || args[0] === undefined ? null : args[0],
-        service: args[1] ?? null,
+        node: node === '-' ? null : node,
+        service,
         portSpace: PORT_SPACES[options.ps],
         passive: options.passive,
         numeric: options.numeric,

@@ -30,7 +30,12 @@ export const cmListenCommand = defineCommand({
       86_400,
     ),
     count: positiveInteger('--count <N>', 'end after N connections have ended, or requests been rejected'),
-    backlog: positiveInteger('--backlog <N>', 'requests that may wait to be answered, 128 unless given'),
+    backlog: integerBetween(
+      '--backlog <N>',
+      'requests that may wait to be answered, 128 unless given',
+      1,
+      65535,
+    ),
   },
   details: [
     'Each event is shown as it comes: a request with the address, the private data and the parameters of the peer, what was done about it, established, disconnected, the end of the time wait, the removal of the device, a change of address. --json prints one object a line. Connections are accepted with a real queue pair, and disconnected when the peer does.',
@@ -51,6 +56,7 @@ export const cmListenCommand = defineCommand({
   ],
   seeAlso: ['rdmatool-cm-connect(1)', 'rdma_listen(3)', 'rdma_accept(3)', 'rdma_reject(3)'],
   failed: emptyListenObject,
+  streams: true,
   async run({ args, options, context }) {
     const settings = await settingsOf(options);
     const address = args[0] === undefined ? null : await endpointOf(args[0]);

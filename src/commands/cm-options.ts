@@ -1,15 +1,7 @@
 /** What the `cm` commands have in common: options, and their values as the core takes them. */
 import type { Endpoint } from '../cm/address.ts';
 import type { CmSettings } from '../cm/session.ts';
-import {
-  choice,
-  flag,
-  integerBetween,
-  type OptionValues,
-  positiveInteger,
-  text,
-  UsageError,
-} from './spec.ts';
+import { choice, flag, integerBetween, milliseconds, type OptionValues, text, UsageError } from './spec.ts';
 
 export const PORT_SPACE = choice(
   '--ps <space>',
@@ -20,7 +12,7 @@ export const PORT_SPACE = choice(
 
 const PORT = integerBetween('-p, --port <N>', 'service port, 7174 unless the address names one', 0, 65535);
 
-const TIMEOUT = positiveInteger(
+const TIMEOUT = milliseconds(
   '--timeout <ms>',
   'time for each step, 2000 for address and route and 10000 for the handshake unless given',
 );
@@ -64,7 +56,7 @@ export async function settingsOf(
   const PORT_SPACES = { tcp: 'TCP', udp: 'UDP', ib: 'IB', ipoib: 'IPOIB' } as const;
   return {
     portSpace: PORT_SPACES[options.ps],
-    bind: options.bind ? await endpointOf(options.bind) : null,
+    bind: typeof options.bind === 'string' ? await endpointOf(options.bind) : null,
     port: options.port ?? DEFAULT_PORT,
     timeoutMs: options.timeout,
     tos: options.tos,

@@ -1,6 +1,9 @@
 import { readFile } from './read-file.ts';
 import { type OptionSpec, UsageError } from './spec.ts';
 
+/** More than any message carries: what is longer is not read. */
+const LONGEST = 4096;
+
 /** `--private-data TEXT|0xHEX|@FILE`. */
 export const PRIVATE_DATA: OptionSpec<Uint8Array | null> = {
   flags: '--private-data <data>',
@@ -13,8 +16,7 @@ export const PRIVATE_DATA: OptionSpec<Uint8Array | null> = {
 export function parsePrivateData(text: string): Uint8Array {
   if (text.startsWith('@')) {
     try {
-      // No message of the connection manager carries as much.
-      return readFile(text.slice(1), 'the file', 4096);
+      return readFile(text.slice(1), 'the file', LONGEST);
     } catch (error) {
       throw new UsageError(`--private-data: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -11,10 +11,7 @@ import {
   targetOf,
   wholeNumber,
 } from './mad-options.ts';
-import { defineCommand, flag, positiveInteger, UsageError } from './spec.ts';
-
-/** A timer waits no longer. */
-const MOST_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
+import { defineCommand, flag, integerBetween, positiveInteger, UsageError } from './spec.ts';
 
 export const madGetCommand = defineCommand({
   summary: 'Ask a node for NodeInfo, PortInfo, PortCounters …',
@@ -35,10 +32,11 @@ export const madGetCommand = defineCommand({
       'the attribute modifier, instead of what those options make of it',
       0xffffffff,
     ),
-    watch: positiveInteger(
+    watch: integerBetween(
       '--watch <seconds>',
       'ask again and again, so far apart, until interrupted',
-      MOST_SECONDS,
+      1,
+      86_400,
     ),
     count: positiveInteger('-c, --count <N>', 'with --watch: ask so often, and end'),
   },

@@ -3,7 +3,15 @@ import { Method, MgmtClass } from '../datagram/classes.ts';
 import type { SessionOptions } from '../mad/session.ts';
 import type { Target } from '../mad/target.ts';
 import { readFile } from './read-file.ts';
-import { flag, type OptionSpec, optionalChoice, positiveInteger, text, UsageError } from './spec.ts';
+import {
+  flag,
+  milliseconds,
+  type OptionSpec,
+  optionalChoice,
+  positiveInteger,
+  text,
+  UsageError,
+} from './spec.ts';
 
 /** A whole number, decimal or 0x…, of at most `most`. */
 export function wholeNumber(flags: string, description: string, most: number): OptionSpec<number | null> {
@@ -105,7 +113,7 @@ export const DEVICE_OPTIONS = {
 
 export const PORT_OPTIONS = {
   ...DEVICE_OPTIONS,
-  timeout: positiveInteger('--timeout <ms>', 'wait so long for an answer, each time; 1000 if not given'),
+  timeout: milliseconds('--timeout <ms>', 'wait so long for an answer, each time; 1000 if not given'),
   retries: wholeNumber('--retries <N>', 'send again so often when no answer comes; 3 if not given', 1000),
 } as const;
 

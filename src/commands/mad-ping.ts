@@ -1,6 +1,6 @@
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { PORT_OPTIONS, sessionOptions, TARGET_ARGUMENT, targetOf } from './mad-options.ts';
-import { defineCommand, positiveInteger } from './spec.ts';
+import { defineCommand, milliseconds, positiveInteger } from './spec.ts';
 
 export const madPingCommand = defineCommand({
   summary: 'Ping a node that runs ibping -S, and time the round trips',
@@ -8,7 +8,7 @@ export const madPingCommand = defineCommand({
   options: {
     ...PORT_OPTIONS,
     count: positiveInteger('-c, --count <N>', 'pings; 5 if not given'),
-    interval: positiveInteger('--interval <ms>', 'between two pings; 100 if not given'),
+    interval: milliseconds('--interval <ms>', 'between two pings; 100 if not given'),
   },
   details: [
     'Sends a Get of vendor class 0x32 with OUI 0x001405, which the server of ibping(8) answers with its name. Ctrl-C ends it with what has come. The server of ibping(8) does not survive in lab ib, whose simulator ends programs that get a datagram of a class which they did not register.',

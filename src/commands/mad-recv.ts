@@ -10,7 +10,7 @@ import {
   sessionOptions,
   wholeNumber,
 } from './mad-options.ts';
-import { defineCommand, flag, type OptionSpec, positiveInteger, UsageError } from './spec.ts';
+import { defineCommand, flag, milliseconds, type OptionSpec, positiveInteger, UsageError } from './spec.ts';
 
 /** Bit 7 says that a method is a response: those come to who has asked. */
 const MOST_METHOD = 0x7f;
@@ -45,7 +45,7 @@ export const madRecvCommand = defineCommand({
     qpn: wholeNumber('--qpn <N>', 'queue pair of the agents; 0 for subnet management, else 1', 0xffffffff),
     room: positiveInteger('--room <bytes>', 'room for a datagram at first; a longer one is read again'),
     count: positiveInteger('-c, --count <N>', 'end after N datagrams'),
-    timeout: positiveInteger('--timeout <ms>', 'end when nothing came for so long'),
+    timeout: milliseconds('--timeout <ms>', 'end when nothing came for so long'),
   },
   details: [
     'Registers an agent for each class with the kernel, and shows what comes: the header of the umad device with all its fields, and the datagram field by field and in hexadecimal. Nothing is answered; who has asked is told nothing. --json prints one object a line, the first of them (event listening) with the agents as the kernel registered them.',

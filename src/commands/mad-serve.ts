@@ -8,7 +8,7 @@ import {
   sessionOptions,
   wholeNumber,
 } from './mad-options.ts';
-import { defineCommand, flag, positiveInteger, text } from './spec.ts';
+import { defineCommand, flag, milliseconds, positiveInteger, text } from './spec.ts';
 
 export const madServeCommand = defineCommand({
   summary: 'Answer management datagrams: pings, or what a file says',
@@ -28,7 +28,7 @@ export const madServeCommand = defineCommand({
     ),
     quiet: flag('-q, --quiet', 'answer, and print nothing'),
     count: positiveInteger('-c, --count <N>', 'end after N requests'),
-    idle: positiveInteger('--idle <ms>', 'end when nothing came for so long'),
+    idle: milliseconds('--idle <ms>', 'end when nothing came for so long'),
   },
   details: [
     'Without --answers it answers vendor pings as the server of ibping(8) does: a Get of class 0x32 and OUI 0x001405, with the name and domain of the host. rdmatool mad ping and ibping(8) ask it.',

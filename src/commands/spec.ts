@@ -73,6 +73,13 @@ export function positiveInteger(flags: string, description: string, most = MOST)
   };
 }
 
+/** A day: what waits longer is a mistake, and Node's timers end at 2^31 ms. */
+const LONGEST_WAIT_MS = 86_400_000;
+
+/** A time to wait, milliseconds. */
+export const milliseconds = (flags: string, description: string): OptionSpec<number | null> =>
+  integerBetween(flags, description, 1, LONGEST_WAIT_MS);
+
 /** A text, once. */
 export function text(flags: string, description: string): OptionSpec<string | null> {
   return { flags, description, initial: null, parse: (value) => value };
@@ -186,6 +193,8 @@ export interface CommandSpec<O extends OptionSpecs = OptionSpecs> {
   readonly reference?: () => Promise<readonly ReferenceTable[]>;
   /** The last argument is another program's command line, and stands after `--`. */
   readonly commandAfterDashes?: boolean;
+  /** `--json` prints an object a line, a failure before the first one too. */
+  readonly streams?: boolean;
   /** What `--json` prints when the command fails before it has a result. */
   readonly failed?: (error: FailureJson) => ResultDocument;
   /** The command ends itself on Ctrl-C, for it has something to put back first. */

@@ -26,11 +26,17 @@ export const CmEventValue = Type.Unsafe<EnumJson>({
   additionalProperties: false,
 });
 
-const status = Type.Integer({ description: 'Negative errno, 0, or a code of the transport' });
+const status = Type.Integer({
+  description:
+    'Negative errno, 0, or a code of the transport. A step that brought none of its own has -ETIMEDOUT when its time was over, -EINTR at Ctrl-C, -ENOENT for a name that does not resolve',
+});
 const statusName = nullable(Type.String({ description: 'Name of the status; null for 0' }));
 
 export const CmStep = exact({
-  step: Type.String({ description: '`resolve_addr`, `connect` …, as the calls of librdmacm' }),
+  step: Type.String({
+    description:
+      '`resolve_addr`, `connect` …, as the calls of librdmacm; `getaddrinfo` where a name is looked up',
+  }),
   duration_ms: Type.Number({ description: 'Until its event came' }),
   event: nullable(CmEventValue),
   status,

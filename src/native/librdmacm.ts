@@ -148,6 +148,7 @@ export class CmEventChannel {
   readonly #channel: Pointer;
   readonly #readiness: Readiness;
   readonly #ids = new Map<Pointer, CmIdHandle>();
+  readonly #creating = new Set<Promise<CmIdHandle>>();
   #open = true;
 
   constructor(
@@ -167,6 +168,16 @@ export class CmEventChannel {
 
   /** rdma_create_id(3). Throws NativeCallError. */
   async createId(portSpace: number): Promise<CmIdHandle> {
+    const created = this.#create(portSpace);
+    this.#creating.add(created);
+    try {
+      return await created;
+    } finally {
+      this.#creating.delete(created);
+    }
+  }
+
+  async #create(portSpace: number): Promise<CmIdHandle> {
     const out: Pointer[] = [0n];
     const { result, errno } = await this.library
       .get<number>('int rdma_create_id(void *channel, _Out_ void **id, void *context, int ps)')
@@ -232,6 +243,8 @@ export class CmEventChannel {
     if (!this.#open) return;
     this.#open = false;
     await this.#readiness.close();
+    // An id that is on its way belongs to this channel too.
+    await Promise.allSettled([...this.#creating]);
     for (const id of [...this.#ids.values()]) await id.destroy();
     await this.library.get<void>('void rdma_destroy_event_channel(void *channel)').callAsync(this.#channel);
   }
@@ -242,7 +255,6 @@ export class CmIdHandle {
   readonly #id: Pointer;
   readonly #pending = new Set<Promise<unknown>>();
   #open = true;
-  #hasQueuePair = false;
   #hasSharedReceiveQueue = false;
 
   constructor(
@@ -330,7 +342,6 @@ export class CmIdHandle {
   async createQp(attr: Encodable<Decoded<typeof ibvQpInitAttr>>): Promise<Decoded<typeof ibvQpInitAttr>> {
     const bytes = ibvQpInitAttr.encode(attr);
     await this.#call('int rdma_create_qp(void *id, void *pd, void *attr)', null, bytes);
-    this.#hasQueuePair = true;
     return ibvQpInitAttr.decode(bytes);
   }
 
@@ -426,7 +437,8 @@ export class CmIdHandle {
     if (!this.#open) return;
     this.#open = false;
     await Promise.allSettled([...this.#pending]);
-    if (this.#hasQueuePair) {
+    // As C has it: a call that made one may have come back just now.
+    if (rdmaCmId.decode(readBytes(this.#id, rdmaCmId.size)).qp !== 0n) {
       await this.library.get<void>('void rdma_destroy_qp(void *id)').callAsync(this.#id);
     }
     if (this.#hasSharedReceiveQueue) {

@@ -30,7 +30,7 @@ interface Failed {
 
 let driver = '';
 beforeAll(async () => {
-  driver = await bundleDriver('mad-driver', join(import.meta.dirname, 'mad-kernel/driver.ts'));
+  driver = await bundleDriver('driver', join(import.meta.dirname, 'mad-kernel'));
 });
 async function drive<R>(...args: readonly string[]): Promise<R> {
   const { status, stdout, stderr } = await place.inLab(['node', driver, ...args]);

@@ -30,6 +30,7 @@ describe('parseEndpoint', () => {
     ['[fd09::1]:', 'not a port'],
     ['fe80::1%', 'no interface'],
     ['10.9.1.1%eth0', 'only an IPv6 address'],
+    ['a'.repeat(254), 'at most 253'],
   ])('refuses %j', (text, words) => {
     expect(() => parseEndpoint(text)).toThrow(EndpointError);
     expect(() => parseEndpoint(text)).toThrow(words);

@@ -70,6 +70,15 @@ describe('callFailed', () => {
     expect(failure.message).toContain('rxe0 (/dev/infiniband/uverbs0: EACCES)');
   });
 
+  it('says which option or port space an EINVAL is about', () => {
+    const { EINVAL } = constants.errno;
+    expect(failed('set_option ACK_TIMEOUT', EINVAL).hint).toContain('leave --ack-timeout away');
+    const ipoib = { ...place('bind_addr'), portSpace: 'IPOIB' as const };
+    expect(callFailed(new NativeCallError('rdma_bind_addr', EINVAL), ipoib).message).toContain(
+      'needs an InfiniBand port',
+    );
+  });
+
   it('names the release that has a function', () => {
     const error = new MissingSymbolError('librdmacm.so.1', 'rdma_init_qp_attr', 23);
     expect(callFailed(error, place('init_qp_attr'))).toMatchObject({

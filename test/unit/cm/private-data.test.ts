@@ -45,5 +45,8 @@ describe('private data', () => {
     expect(() => parsePrivateData('0x0')).toThrow('pairs of hexadecimal digits');
     expect(() => parsePrivateData('0xzz')).toThrow('pairs of hexadecimal digits');
     expect(() => parsePrivateData('@/nonexistent')).toThrow('ENOENT');
+    expect(() => parsePrivateData('@/')).toThrow('EISDIR');
+    expect([...parsePrivateData('@/dev/null')]).toEqual([]);
+    expect(() => parsePrivateData('@/dev/zero')).toThrow('more than 4096 bytes');
   });
 });
