@@ -67,6 +67,12 @@ export const PACKAGES = [
   },
   {
     tier: 'labs',
+    name: 'strace',
+    proof: '/usr/bin/strace',
+    why: 'shows what is really said to the umad device, for the tests of its headers',
+  },
+  {
+    tier: 'labs',
     name: 'libopensm-dev',
     proof: '/usr/include/infiniband/iba/ib_types.h',
     why: 'structures of subnet administration records, for the tests of ours',

@@ -5,22 +5,22 @@
 
 import { about } from '../layout/codec.ts';
 import { be16, be32, bytes, s32, text, u8, u16, u32 } from '../layout/scalar.ts';
-import { omitting, struct } from '../layout/struct.ts';
+import { struct } from '../layout/struct.ts';
 import { gid, guid } from './ib-types.ts';
 
 const headerOld = {
-  id: about(u32, 'agent that sends or has received it'),
+  id: about(u32, 'agent that sends it, or that it has come to'),
   status: about(u32, 'of a received datagram: 0, or ETIMEDOUT where no answer came; ignored on send'),
-  timeout_ms: about(u32, 'how long to wait for the answer, ms; of no meaning on receive'),
-  retries: about(u32, 'how often the kernel sends again; of no meaning on receive'),
-  length: about(u32, 'bytes of header and datagram, on receive'),
+  timeout_ms: about(u32, 'how long to wait for the answer, ms; unset on receive'),
+  retries: about(u32, 'how often the kernel sends again when no answer comes'),
+  length: about(u32, 'bytes of header and datagram, on receive; ignored on send'),
   qpn: about(be32, 'remote queue pair'),
-  qkey: about(be32, 'Q_Key to send with; of no meaning on receive'),
+  qkey: about(be32, 'Q_Key to send with; unset on receive'),
   lid: about(be16, 'remote LID'),
   sl: about(u8, 'service level'),
   path_bits: about(u8, 'low bits of the local LID'),
   grh_present: about(u8, 'whether a global route header goes or came with it'),
-  gid_index: about(u8, 'local GID to send from; of no meaning on receive'),
+  gid_index: about(u8, 'local GID to send from; unset on receive'),
   hop_limit: about(u8, 'hop limit of the global route header'),
   traffic_class: about(u8, 'traffic class of the global route header'),
   // Where it lies it is not aligned as the C union is.
@@ -37,15 +37,8 @@ export const ibUserMadHdr = struct(
   { size: 64 },
 );
 
-/** The header of an answer, without what means nothing on receive. */
-export const receivedUserMadHdr = omitting(
-  ibUserMadHdr,
-  'timeout_ms',
-  'retries',
-  'qkey',
-  'gid_index',
-  'reserved',
-);
+/** Members that the kernel's documentation calls unset on receive: ib_user_mad.h. */
+export const UNSET_ON_RECEIVE = ['timeout_ms', 'qkey', 'gid_index'] as const;
 
 /** Registration, ioctl REGISTER_AGENT. The mask has a bit a method that is wanted unasked: 128 bits. */
 export const ibUserMadRegReq = struct(
@@ -82,6 +75,25 @@ export const ibUserMadRegReq2 = struct(
   },
   { size: 40 },
 );
+
+/** What umad_register2(3) takes. */
+export const umadRegAttr = struct(
+  'umad_reg_attr',
+  {
+    mgmt_class: u8,
+    mgmt_class_version: u8,
+    flags: about(u32, '1: the program does RMPP itself; on EINVAL, the flags that the kernel knows'),
+    method_mask: { ...bytes(16), align: 8 },
+    oui: u32,
+    rmpp_version: u8,
+  },
+  { size: 32 },
+);
+
+/** A method mask of both registrations, on a little-endian machine: method m is bit m % 8 of byte m / 8. */
+export function maskBytes(methods: bigint): Uint8Array {
+  return Uint8Array.from({ length: 16 }, (_, index) => Number((methods >> BigInt(8 * index)) & 0xffn));
+}
 
 /** Requests of ioctl(2) on umadN: `IB_USER_MAD_` + name. */
 export const UmadIoctl = {

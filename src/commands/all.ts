@@ -25,6 +25,8 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDeclaration>>> = {
   'mad ping': async () => (await import('./mad-ping.ts')).madPingCommand,
   'mad reset-counters': async () => (await import('./mad-reset-counters.ts')).madResetCountersCommand,
   'mad send': async () => (await import('./mad-send.ts')).madSendCommand,
+  'mad recv': async () => (await import('./mad-recv.ts')).madRecvCommand,
+  'mad serve': async () => (await import('./mad-serve.ts')).madServeCommand,
   'mad decode': async () => (await import('./mad-decode.ts')).madDecodeCommand,
   'lab run': async () => (await import('./lab-run.ts')).labRunCommand,
   'lab up': async () => (await import('./lab-up.ts')).labUpCommand,
@@ -58,6 +60,6 @@ export function commandNamedBy(argv: readonly string[]): string | undefined {
 /** What stands above a group of commands, by its word. */
 export const GROUPS: Readonly<Record<string, string>> = {
   cm: 'Make RDMA connections step by step, and say why one fails',
-  mad: 'Ask an InfiniBand fabric with management datagrams',
+  mad: 'Ask, answer and receive with management datagrams',
   lab: 'Run RDMA programs on a machine that has no RDMA hardware',
 };

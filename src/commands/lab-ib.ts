@@ -16,7 +16,7 @@ export const ibLab = defineLab({
     host: text('--host <name>', 'the host that the command runs on; the second if not given'),
   },
   details: [
-    'In lab ib the fabric is simulated by ibsim and managed by opensm, and the program finds one device, ibsim0, with one port. The command starts when the ports are active. It uses the fabric that lab up ib started, if that runs and no other is asked for. The simulator cuts tables of the subnet administration to one MAD.',
+    'In lab ib the fabric is simulated by ibsim and managed by opensm, and the program finds one device, ibsim0, with one port. The command starts when the ports are active. It uses the fabric that lab up ib started, if that runs and no other is asked for. The simulator cuts tables of the subnet administration to one MAD. Where a program opens the umad device itself, the simulator knows the old header alone (rdmatool mad ... --header old).',
   ],
   async reference() {
     const { FABRICS, IB_FAULTS } = await import('../lab/ib/lab.ts');

@@ -94,7 +94,8 @@ export const madGetCommand = defineCommand({
     };
     checkQuestion(question);
     const views = (): Promise<typeof import('../views/mad-get.ts')> => import('../views/mad-get.ts');
-    return withSession(await sessionOptions(options), async (session, signal) => {
+    const wanted = await sessionOptions(options);
+    return withSession(wanted, options, async (session, signal) => {
       const once = async (time: string | null, show: typeof context.conclude): Promise<number> => {
         if (options.allPorts) {
           const result = { ...(await getAllPorts(session, question)), time };

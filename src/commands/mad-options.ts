@@ -1,9 +1,17 @@
 /** Options and values that the mad commands share. */
-import { MgmtClass } from '../datagram/classes.ts';
+import { Method, MgmtClass } from '../datagram/classes.ts';
 import type { SessionOptions } from '../mad/session.ts';
 import type { Target } from '../mad/target.ts';
 import { readFile } from './read-file.ts';
-import { flag, milliseconds, type OptionSpec, positiveInteger, text, UsageError } from './spec.ts';
+import {
+  flag,
+  milliseconds,
+  type OptionSpec,
+  optionalChoice,
+  positiveInteger,
+  text,
+  UsageError,
+} from './spec.ts';
 
 /** A whole number, decimal or 0x…, of at most `most`. */
 export function wholeNumber(flags: string, description: string, most: number): OptionSpec<number | null> {
@@ -43,27 +51,69 @@ export function requireWrite(given: boolean, what: string): void {
   if (!given) throw new UsageError(`${what} can change the fabric: say --write to allow it`);
 }
 
-/** A management class by name or number. */
+/** A management class by name or number. Throws UsageError. */
+function classNamed(flags: string, value: string): number {
+  const known = MgmtClass.entries.find(([name]) => name.toLowerCase() === value.toLowerCase());
+  if (known) return known[1];
+  const number = Number(value);
+  if (!/^(\d+|0x[0-9a-f]+)$/i.test(value) || number > 0xff || number === 0) {
+    const names = MgmtClass.entries.map(([name]) => name).join(', ');
+    throw new UsageError(
+      `${flags.split(' ')[0]}: there is no class '${value}'; known: ${names}, or a number up to 0xff`,
+    );
+  }
+  return number;
+}
+
 export const CLASS_OPTION: OptionSpec<number | null> = {
   flags: '--class <class>',
   description: 'management class, by name (PERF) or number (0x04)',
   complete: async () => MgmtClass.entries.map(([name]) => name),
   initial: null,
-  parse(value) {
-    const known = MgmtClass.entries.find(([name]) => name.toLowerCase() === value.toLowerCase());
-    if (known) return known[1];
-    const number = Number(value);
-    if (!/^(\d+|0x[0-9a-f]+)$/i.test(value) || number > 0xff || number === 0) {
-      const names = MgmtClass.entries.map(([name]) => name).join(', ');
-      throw new UsageError(`--class: there is no class '${value}'; known: ${names}, or a number up to 0xff`);
-    }
-    return number;
-  },
+  parse: (value) => classNamed('--class', value),
 };
 
-export const PORT_OPTIONS = {
+/** Management classes, one each time it is given. */
+export function classesOption(flags: string, description: string): OptionSpec<readonly number[]> {
+  return {
+    flags,
+    description,
+    initial: [],
+    parse: (value, previous) => [...previous, classNamed(flags, value)],
+  };
+}
+
+/** A method by name or number, up to `most`. Throws UsageError. */
+export function methodNamed(flags: string, value: string, most = 0xff): number {
+  const known = Method.entries.find(([name]) => name.toLowerCase() === value.toLowerCase());
+  const number = known ? known[1] : /^(\d+|0x[0-9a-f]+)$/i.test(value) ? Number(value) : Number.NaN;
+  if (Number.isNaN(number) || number > most) {
+    const names = Method.entries.filter(([, each]) => each <= most).map(([name]) => name);
+    throw new UsageError(
+      `${flags}: there is no method '${value}'; known: ${names.join(', ')}, or a number up to 0x${most.toString(16)}`,
+    );
+  }
+  return number;
+}
+
+/** Which port, and how the kernel is spoken to. */
+export const DEVICE_OPTIONS = {
   ibDev: text('-d, --ib-dev <name>', 'device to send from; the first with an active port if not given'),
   ibPort: positiveInteger('-i, --ib-port <N>', 'port to send from'),
+  transport: optionalChoice(
+    '--transport <way>',
+    'how to speak to the kernel: through libibumad, or by /dev/infiniband/umadN itself (device); libibumad if not given',
+    ['libibumad', 'device'],
+  ),
+  header: optionalChoice(
+    '--header <kind>',
+    'header before each datagram: new, or old (56 bytes, no P_Key index), which needs the device; new if not given',
+    ['old', 'new'],
+  ),
+} as const;
+
+export const PORT_OPTIONS = {
+  ...DEVICE_OPTIONS,
   timeout: milliseconds('--timeout <ms>', 'wait so long for an answer, each time; 1000 if not given'),
   retries: wholeNumber('--retries <N>', 'send again so often when no answer comes; 3 if not given', 1000),
 } as const;
@@ -105,6 +155,10 @@ export const TARGET_ARGUMENT =
 
 /** Examples of a lab end with 0 on any machine. */
 export const IN_LAB = 'rdmatool lab run ib -- rdmatool';
+
+/** As IN_LAB, on the real kernel; a GID of the second of its two devices, rxe1. */
+export const IN_ROCE = 'rdmatool lab run roce --';
+export const ROCE_TARGET = 'fd09:1::1';
 
 export const KEY_OPTION = text(
   '--key-file <file>',

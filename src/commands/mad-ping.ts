@@ -40,7 +40,8 @@ export const madPingCommand = defineCommand({
     const { withSession } = await import('../mad/open.ts');
     const { ping } = await import('../mad/ping.ts');
     const pings = { target, count: options.count ?? 5, intervalMs: options.interval ?? 100 };
-    return withSession(await sessionOptions(options), async (session, signal) => {
+    const wanted = await sessionOptions(options);
+    return withSession(wanted, options, async (session, signal) => {
       const result = await ping(session, pings, signal);
       return context.conclude(result, async () =>
         (await import('../views/mad-message.ts')).madPingView(result),

@@ -5,6 +5,7 @@ import {
   hexText,
   IN_LAB,
   KEY_OPTION,
+  methodNamed,
   PORT_OPTIONS,
   readBytes,
   readKey,
@@ -15,25 +16,14 @@ import {
   WRITE_FLAG,
   wholeNumber,
 } from './mad-options.ts';
-import { defineCommand, flag, type OptionSpec, positiveInteger, text, UsageError } from './spec.ts';
+import { defineCommand, flag, type OptionSpec, positiveInteger, text, texts } from './spec.ts';
 
 const METHOD_OPTION: OptionSpec<number> = {
   flags: '--method <method>',
   description: 'method, by name (GetTable) or number (0x12); Get if not given',
   complete: async () => Method.entries.map(([name]) => name),
   initial: Method.valueOf('Get'),
-  parse(value) {
-    const known = Method.entries.find(([name]) => name.toLowerCase() === value.toLowerCase());
-    if (known) return known[1];
-    const number = Number(value);
-    if (!/^(\d+|0x[0-9a-f]+)$/i.test(value) || number > 0xff) {
-      const names = Method.entries.map(([name]) => name).join(', ');
-      throw new UsageError(
-        `--method: there is no method '${value}'; known: ${names}, or a number up to 0xff`,
-      );
-    }
-    return number;
-  },
+  parse: (value) => methodNamed('--method', value),
 };
 
 export const madSendCommand = defineCommand({
@@ -61,12 +51,24 @@ export const madSendCommand = defineCommand({
     qpn: wholeNumber('--qpn <number>', 'queue pair; 0 for subnet management, else 1', 0xffffff),
     qkey: wholeNumber('--qkey <number>', 'Q_Key; 0x80010000 if not given', 0xffffffff),
     pkeyIndex: wholeNumber('--pkey-index <N>', 'place in the P_Key table of the port', 0xffff),
-    grh: flag('--grh', 'with a global route header; to the GID that is the target, or --grh-gid'),
+    grh: flag(
+      '--grh',
+      'with a global route header, to the GID that is the target, or --grh-gid; over Ethernet (RoCE) always',
+    ),
     grhGid: text('--grh-gid <gid>', 'GID of the global route header'),
-    gidIndex: wholeNumber('--gid-index <N>', 'place in the GID table of the port, to send from', 255),
+    gidIndex: wholeNumber(
+      '--gid-index <N>',
+      'place in the GID table of the port, to send from; one that can reach the GID if not given',
+      255,
+    ),
     hopLimit: wholeNumber('--hop-limit <N>', 'hop limit; 64 if not given', 255),
     trafficClass: wholeNumber('--traffic-class <N>', 'traffic class', 255),
     flowLabel: wholeNumber('--flow-label <number>', 'flow label', 0xfffff),
+    headerField: texts(
+      '--header-field <field=value>',
+      'a member of the user-MAD header as it is handed to the kernel, over all other options; may be repeated',
+    ),
+    length: wholeNumber('--length <N>', 'hand only so many bytes of the datagram to the kernel', 0xffffff),
     rmpp: flag('--rmpp', 'long messages: the kernel splits what is sent and joins what comes'),
     count: positiveInteger('-c, --count <N>', 'send it so often; once if not given'),
     window: positiveInteger('--window <N>', 'so many at a time; 8 if not given', 65_535),
@@ -78,8 +80,10 @@ export const madSendCommand = defineCommand({
   ],
   async reference() {
     const { ATTRIBUTES, FAMILIES } = await import('../datagram/attributes.ts');
+    const { HEADER_FIELDS } = await import('../mad/user-header.ts');
     const familyNames = Object.entries(FAMILIES);
     return [
+      { title: 'Fields of the user-MAD header', rows: HEADER_FIELDS },
       {
         title: 'Classes',
         completes: 'class',
@@ -120,6 +124,7 @@ export const madSendCommand = defineCommand({
     received: 0,
     header: null,
     reply: null,
+    returned_tid: null,
     rtt: null,
     elapsed_ms: null,
     attempts: null,
@@ -158,11 +163,13 @@ export const madSendCommand = defineCommand({
       withGrh: options.grh || grhGid !== null,
       grh: {
         gid: grhGid,
-        gidIndex: options.gidIndex ?? 0,
+        gidIndex: options.gidIndex,
         hopLimit: options.hopLimit ?? 64,
         trafficClass: options.trafficClass ?? 0,
         flowLabel: options.flowLabel ?? 0,
       },
+      headerFields: options.headerField,
+      length: options.length,
       data: options.data,
       dataBytes: options.dataFile === null ? null : readBytes(options.dataFile),
       fields,
@@ -174,7 +181,8 @@ export const madSendCommand = defineCommand({
     };
     // What cannot be sent is told before any device is looked at.
     const bytes = buildMad(datagram);
-    return withSession(await sessionOptions(options, options.window), async (session) => {
+    const wanted = await sessionOptions(options, options.window);
+    return withSession(wanted, options, async (session) => {
       const result = await sendMad(session, datagram, bytes);
       return context.conclude(result, async () =>
         (await import('../views/mad-message.ts')).madSendView(result),

@@ -1,6 +1,6 @@
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import { IN_LAB, KEY_OPTION, PORT_OPTIONS, sessionOptions } from './mad-options.ts';
-import { defineCommand, flag } from './spec.ts';
+import { IN_LAB, KEY_OPTION, PORT_OPTIONS, sessionOptions, targetOf } from './mad-options.ts';
+import { defineCommand, flag, text } from './spec.ts';
 
 export const madTableCommand = defineCommand({
   summary: 'Ask the subnet administration for records',
@@ -11,6 +11,7 @@ export const madTableCommand = defineCommand({
   options: {
     ...PORT_OPTIONS,
     keyFile: KEY_OPTION,
+    from: text('--from <target>', 'ask this port instead of the subnet manager: a LID, GUID or GID'),
     single: flag('--single', 'ask for the one record that fits (Get instead of GetTable)'),
   },
   details: [
@@ -59,8 +60,10 @@ export const madTableCommand = defineCommand({
     const [record = '', ...selection] = args;
     const { withSession } = await import('../mad/open.ts');
     const { getTable, tableQuery } = await import('../mad/table.ts');
-    const query = tableQuery({ record, selection, single: options.single });
-    return withSession(await sessionOptions(options), async (session) => {
+    const from = options.from === null ? null : await targetOf(options.from);
+    const query = tableQuery({ record, selection, single: options.single, from });
+    const wanted = await sessionOptions(options);
+    return withSession(wanted, options, async (session) => {
       const result = await getTable(session, query);
       return context.conclude(result, async () =>
         (await import('../views/mad-message.ts')).madTableView(result),

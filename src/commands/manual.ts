@@ -151,7 +151,7 @@ function optionLines(options: readonly OptionSpec<unknown>[]): string[] {
           : `${bold(flag)} \\fI${escapeRoff(value.replace(/[<>]/g, ''))}\\fR`;
       })
       .join(', '),
-    `${escapeRoff(description)}${choices ? ` (default: ${initial})` : ''}.`,
+    `${escapeRoff(description)}${choices && initial !== null ? ` (default: ${initial})` : ''}.`,
   ]);
 }
 

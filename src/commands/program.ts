@@ -74,7 +74,7 @@ function declare(
     const { parse } = option;
     if (parse) declared.argParser<unknown>((value, previous) => parse(value, previous ?? option.initial));
     // A default that says nothing (off, none) is left out of the help.
-    if (option.choices) declared.default(option.initial);
+    if (option.choices && option.initial !== null) declared.default(option.initial);
     command.addOption(declared);
   }
   command.addHelpText('after', () => {

@@ -131,17 +131,28 @@ export function choice<const W extends string>(
   words: readonly W[],
   initial: W,
 ): OptionSpec<W> {
+  return { flags, description, initial, choices: words, parse: (value) => wordAmong(flags, words, value) };
+}
+
+/** One of some words, or none of them. */
+export function optionalChoice<const W extends string>(
+  flags: string,
+  description: string,
+  words: readonly W[],
+): OptionSpec<W | null> {
   return {
     flags,
     description,
-    initial,
+    initial: null,
     choices: words,
-    parse(value) {
-      const word = words.find((candidate) => candidate === value);
-      if (word === undefined) throw new UsageError(`${flags}: '${value}' is none of ${words.join(', ')}`);
-      return word;
-    },
+    parse: (value) => wordAmong(flags, words, value),
   };
+}
+
+function wordAmong<W extends string>(flags: string, words: readonly W[], value: string): W {
+  const word = words.find((candidate) => candidate === value);
+  if (word === undefined) throw new UsageError(`${flags}: '${value}' is none of ${words.join(', ')}`);
+  return word;
 }
 
 export interface ArgumentSpec {

@@ -38,6 +38,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EFAULT: 'bad address',
   EBUSY: 'the device or resource is busy',
   ENODEV: 'no such device',
+  EPIPE: 'the other end, or the device, has gone',
   EINVAL: 'an argument is not valid for this device, driver or library',
   EMFILE: 'too many open files in this process',
   ENOSPC: 'no room: a table or a buffer is full',

@@ -1,11 +1,20 @@
 /**
- * Requests on an open port: sent in a window, matched with their answers by the low half of the transaction id,
- * sent again when they get lost. Nothing here blocks: waiting happens on a thread, taking what is there does not wait.
+ * Datagrams on an open port. Requests are sent in a window, matched with their answers by the low half of the
+ * transaction id, and sent again when they get lost; what comes unasked goes to who listens. Nothing here blocks:
+ * waiting happens on a thread, taking what is there does not wait.
  */
-import { ibUserMadHdr, ibUserMadHdrOld } from '../abi/umad.ts';
+import { ibUserMadHdr } from '../abi/umad.ts';
 import { HEADER_SIZE, MAD_SIZE } from '../datagram/headers.ts';
-import type { Decoded } from '../layout/codec.ts';
-import type { UmadChannel } from '../native/libibumad.ts';
+import { isResponse } from '../datagram/message.ts';
+import { ClosedHandleError } from '../native/errors.ts';
+import type { HeaderKind, UmadChannel } from './backend.ts';
+import {
+  decodeUserHeader,
+  encodeUserHeader,
+  type HeaderValues,
+  headerBytes,
+  type UserHeader,
+} from './user-header.ts';
 
 /** Where a datagram goes, as the user-MAD header has it. */
 export interface Address {
@@ -23,6 +32,8 @@ export interface Address {
     readonly trafficClass: number;
     readonly flowLabel: number;
   } | null;
+  /** Members of the header whose values win over all else. */
+  readonly set?: HeaderValues;
 }
 
 /** The queue key of every QP1. */
@@ -38,12 +49,18 @@ export interface Request {
   readonly retries: number;
   /** Low half of the transaction id, instead of the next number. Repeated only where an attempt is. */
   readonly tid?: number | undefined;
+  /** Bytes of the datagram that are handed to the kernel, instead of all. */
+  readonly length?: number | undefined;
 }
 
-export interface Reply {
-  readonly mad: Uint8Array;
+/** What has come from the kernel: a datagram, or an own one back that nobody answered (`header.status`). */
+export interface Received {
   /** Decoded when it is asked for: few want it of thousands of answers. */
-  readonly header: Decoded<typeof ibUserMadHdr>;
+  readonly header: UserHeader;
+  readonly mad: Uint8Array;
+}
+
+export interface Reply extends Received {
   /** From the last attempt to its answer, ms. */
   readonly rttMs: number;
   readonly attempts: number;
@@ -55,6 +72,8 @@ export class NoReplyError extends Error {
   constructor(
     readonly attempts: number,
     readonly timeoutMs: number,
+    /** The last request as the kernel gave it back; null where it said nothing. */
+    readonly returned: Received | null = null,
   ) {
     super(`no answer to ${attempts} ${attempts === 1 ? 'request' : 'requests'} of ${timeoutMs} ms`);
   }
@@ -71,6 +90,8 @@ interface Pending {
 
 /** The kernel gives a request up by itself; where it does not, it is given up here so much later. */
 const GRACE_MS = 200;
+/** To find out a neighbour a write may wait inside the kernel for so long. */
+const NEIGHBOUR_MS = 2000;
 /** The longest that closing has to wait for the thread that polls. */
 const POLL_SLICE_MS = 100;
 /**
@@ -82,20 +103,38 @@ const SLICE_MS = 1;
 /** The event loop turns so often at least. */
 const TURN_MS = 2;
 const RECEIVE_BYTES = 64 * 1024;
-const TID_LOW_OFFSET = 12;
+const ID_OFFSET = ibUserMadHdr.offsetOf('id');
 const STATUS_OFFSET = ibUserMadHdr.offsetOf('status');
+const TIMEOUT_OFFSET = ibUserMadHdr.offsetOf('timeout_ms');
+const METHOD_OFFSET = 3;
+/** A write that did not wait. */
+const DONE: Promise<void> = Promise.resolve();
+const TID_LOW_OFFSET = 12;
+
+/** What is sent without an answer. */
+interface Post extends Omit<Request, 'timeoutMs' | 'retries' | 'tid'> {
+  readonly tid?: number | null | undefined;
+}
+
+interface Listener {
+  readonly handle: (received: Received) => void;
+  readonly failed: (error: unknown) => void;
+}
 
 export class MadEngine {
   readonly #channel: UmadChannel;
   readonly #window: number;
+  readonly #headerBytes: number;
   readonly #waiting: Pending[] = [];
   readonly #inFlight = new Map<number, Pending>();
   readonly #idle: (() => void)[] = [];
+  readonly #writes = new Set<Promise<void>>();
+  #listener: Listener | null = null;
   /** The user-MAD header of each address that has been sent to. */
   readonly #headers = new WeakMap<Address, Uint8Array>();
   #buffer: Uint8Array;
   #view: DataView;
-  /** What is sent: header and datagram. C has read it when the call returns. */
+  /** What is sent at once: header and datagram. C has read it when the call returns. */
   #outgoing: Uint8Array;
   #lastRttMs = 0;
   #nextTid: number;
@@ -103,29 +142,56 @@ export class MadEngine {
   #closed = false;
   #closing: Promise<void> | undefined;
 
-  /** @param window requests in flight at most; more wait their turn */
-  constructor(channel: UmadChannel, window: number, firstTid = (Math.random() * 2 ** 31) | 0) {
+  /**
+   * @param window requests in flight at most; more wait their turn
+   * @param room bytes of a datagram that are read at first; a longer one is read again
+   */
+  constructor(
+    channel: UmadChannel,
+    window: number,
+    firstTid = (Math.random() * 2 ** 31) | 0,
+    room = RECEIVE_BYTES,
+  ) {
     this.#channel = channel;
     this.#window = window;
     this.#nextTid = firstTid >>> 0;
-    this.#buffer = new Uint8Array(channel.headerBytes + RECEIVE_BYTES);
+    this.#headerBytes = headerBytes(channel.header);
+    this.#buffer = new Uint8Array(this.#headerBytes + room);
     this.#view = new DataView(this.#buffer.buffer);
-    this.#outgoing = new Uint8Array(channel.headerBytes + MAD_SIZE);
+    this.#outgoing = new Uint8Array(this.#headerBytes + MAD_SIZE);
   }
 
   /** Sends a request and gives its answer. Throws NoReplyError, and NativeCallError where the port is lost. */
   request(request: Request): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) throw new Error('the port has been closed');
+      if (this.#closed) throw new ClosedHandleError('the port has been closed');
       this.#waiting.push({ request, resolve, reject, attempts: 0, sentAt: 0, deadline: 0 });
       this.#fill();
       if (!this.#running && this.#inFlight.size > 0) void this.#run();
     });
   }
 
-  /** Sends what is not answered. Throws NativeCallError. */
-  post({ agent, address, mad, tid }: Omit<Request, 'timeoutMs' | 'retries'>): void {
-    this.#channel.send(agent, this.#message(address, mad, tid ?? this.#takeTid()), 0, 0);
+  /**
+   * Sends what is not answered. Throws NativeCallError, and LayoutError for what the header has no place for.
+   * The timeout in the header is 0: with another, the kernel would wait for an answer to it. A long message is
+   * acknowledged within 2 s, or sent again as often as `retries` of the header says.
+   * @param tid low half of the transaction id; null leaves the datagram's own, as an answer must have it
+   */
+  async post({ agent, address, mad, tid, length }: Post): Promise<void> {
+    if (this.#closed) throw new ClosedHandleError('the port has been closed');
+    const low = tid === undefined ? this.#takeTid() : tid;
+    const message = this.#message({ agent, address, mad, length, timeoutMs: 0 }, low);
+    await this.#write(address, message);
+  }
+
+  /**
+   * Hands out what comes unasked, until the port is closed: one at a time, in order.
+   * @param handle is told of each
+   * @param failed is told once that nothing will come any more: the port is lost, reading or `handle` failed
+   */
+  listen(handle: (received: Received) => void, failed: (error: unknown) => void): void {
+    this.#listener = { handle, failed };
+    if (!this.#running) void this.#run();
   }
 
   /** Gives up what is in flight, waits until no thread uses the port, and closes it. */
@@ -136,8 +202,10 @@ export class MadEngine {
 
   async #end(): Promise<void> {
     this.#closed = true;
-    this.#failAll(new Error('the port has been closed'));
+    this.#failAll(new ClosedHandleError('the port has been closed'));
+    this.#listener = null;
     if (this.#running) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    await Promise.allSettled(this.#writes);
     this.#channel.close();
   }
 
@@ -147,28 +215,46 @@ export class MadEngine {
     return this.#nextTid;
   }
 
-  /** Header and datagram, in a buffer that the next one takes. */
-  #message(address: Address, mad: Uint8Array, tid: number): Uint8Array {
-    const { headerBytes } = this.#channel;
-    const length = headerBytes + mad.length;
-    if (this.#outgoing.length !== length) this.#outgoing = new Uint8Array(length);
-    const message = this.#outgoing;
+  /** Header and datagram, in a buffer that the next one takes, unless a thread reads it. Throws LayoutError. */
+  #message(
+    { agent, address, mad, length, timeoutMs }: Omit<Request, 'retries'>,
+    tid: number | null,
+  ): Uint8Array {
+    const start = this.#headerBytes;
+    const whole = start + mad.length;
+    const isKept = isRouted(address) || this.#outgoing.length !== whole;
+    const message = isKept ? new Uint8Array(whole) : this.#outgoing;
+    if (!isRouted(address)) this.#outgoing = message;
     message.set(this.#headerFor(address));
-    message.set(mad, headerBytes);
-    const at = headerBytes + TID_LOW_OFFSET;
-    message[at] = tid >>> 24;
-    message[at + 1] = tid >>> 16;
-    message[at + 2] = tid >>> 8;
-    message[at + 3] = tid;
-    return message;
+    message.set(mad, start);
+    const view = new DataView(message.buffer);
+    if (address.set?.id === undefined) view.setUint32(ID_OFFSET, agent, true);
+    if (address.set?.timeout_ms === undefined) view.setUint32(TIMEOUT_OFFSET, timeoutMs, true);
+    if (tid !== null) view.setUint32(start + TID_LOW_OFFSET, tid);
+    return length === undefined ? message : message.subarray(0, start + length);
   }
 
   #headerFor(address: Address): Uint8Array {
     const known = this.#headers.get(address);
     if (known) return known;
-    const header = encodeHeader(address, this.#channel.headerBytes);
+    const header = encodeUserHeader(this.#channel.header, headerValues(address));
     this.#headers.set(address, header);
     return header;
+  }
+
+  /** With a route header the kernel may have to find out a neighbour, for which it waits. */
+  #write(address: Address, message: Uint8Array): Promise<void> {
+    if (!isRouted(address)) {
+      this.#channel.send(message);
+      return DONE;
+    }
+    const written = this.#channel.sendAsync(message);
+    this.#writes.add(written);
+    const forget = (): void => {
+      this.#writes.delete(written);
+    };
+    written.then(forget, forget);
+    return written;
   }
 
   #fill(): void {
@@ -180,55 +266,76 @@ export class MadEngine {
   }
 
   #send(pending: Pending): void {
-    const { agent, address, mad, timeoutMs, tid: wanted } = pending.request;
+    const { request } = pending;
+    const { address, timeoutMs, tid: wanted } = request;
     const tid = wanted !== undefined && !this.#inFlight.has(wanted) ? wanted : this.#takeTid();
+    const byKernel = (address.set?.timeout_ms || timeoutMs) * ((address.set?.retries ?? 0) + 1);
     pending.attempts++;
     pending.sentAt = performance.now();
-    pending.deadline = pending.sentAt + timeoutMs + GRACE_MS;
-    try {
-      this.#channel.send(agent, this.#message(address, mad, tid), timeoutMs, 0);
-      this.#inFlight.set(tid, pending);
-    } catch (error) {
+    pending.deadline = pending.sentAt + byKernel + GRACE_MS;
+    const failed = (error: unknown): void => {
+      this.#inFlight.delete(tid);
       pending.reject(error);
+    };
+    try {
+      const message = this.#message(request, tid);
+      // The answer may come before the write has come back.
+      this.#inFlight.set(tid, pending);
+      const written = this.#write(address, message);
+      if (written === DONE) return;
+      pending.deadline += NEIGHBOUR_MS;
+      written.then(() => {
+        pending.deadline = performance.now() + byKernel + GRACE_MS;
+      }, failed);
+    } catch (error) {
+      failed(error);
     }
   }
 
-  /** Waits and takes until nothing is in flight. */
+  get #isBusy(): boolean {
+    return this.#inFlight.size > 0 || this.#listener !== null;
+  }
+
+  /** Polls and takes until nothing is in flight, and nobody listens. */
   async #run(): Promise<void> {
     this.#running = true;
     try {
-      while (this.#inFlight.size > 0) {
+      while (this.#isBusy) {
         if (await this.#untilReadable()) this.#drain();
         this.#expire();
         this.#fill();
       }
     } catch (error) {
+      const listener = this.#listener;
+      this.#listener = null;
       this.#failAll(error);
+      listener?.failed(error);
     } finally {
       this.#running = false;
       for (const done of this.#idle.splice(0)) done();
       // What was asked for while the last answer was handed out.
-      if (this.#inFlight.size > 0) void this.#run();
+      if (this.#isBusy) void this.#run();
     }
   }
 
-  /** Takes answers as they come, while they come quickly; else waits on a thread. Whether something is there. */
+  /** Takes what comes, while it comes quickly; else waits on a thread. Whether something is there. */
   async #untilReadable(): Promise<boolean> {
     let now = performance.now();
     let turned = now;
     let answered = now;
-    while (this.#lastRttMs < QUICK_MS && now - answered < QUICK_MS) {
+    // Who only listens waits on a thread.
+    while (this.#inFlight.size > 0 && this.#lastRttMs < QUICK_MS && now - answered < QUICK_MS) {
       const isAny = this.#receive(SLICE_MS);
       // Whoever got the answer may ask for more at once.
       await null;
-      if (this.#inFlight.size === 0) return false;
+      if (!this.#isBusy) return false;
       now = performance.now();
       if (isAny) answered = now;
       if (isAny && now - turned < TURN_MS) continue;
       await turn();
       this.#expire();
       this.#fill();
-      if (this.#inFlight.size === 0) return false;
+      if (!this.#isBusy) return false;
       turned = now;
     }
     let nearest = now + POLL_SLICE_MS;
@@ -238,7 +345,7 @@ export class MadEngine {
 
   /** Takes what is there. */
   #drain(): void {
-    while (this.#inFlight.size > 0 && this.#receive(0));
+    while (this.#isBusy && this.#receive(0));
   }
 
   /** Takes one message, if one is there within the time. */
@@ -249,35 +356,39 @@ export class MadEngine {
       this.#take(received);
       this.#fill();
     } else {
-      this.#buffer = new Uint8Array(this.#channel.headerBytes + received.needed);
+      this.#buffer = new Uint8Array(this.#headerBytes + received.needed);
       this.#view = new DataView(this.#buffer.buffer);
     }
     return true;
   }
 
   #take(length: number): void {
-    const { headerBytes } = this.#channel;
+    const start = this.#headerBytes;
     if (length < HEADER_SIZE) return;
-    const tid = this.#view.getUint32(headerBytes + TID_LOW_OFFSET);
-    const pending = this.#inFlight.get(tid);
-    // An answer that came after its request was given up, or one that was never asked for.
-    if (!pending) return;
+    const view = this.#view;
+    const tid = view.getUint32(start + TID_LOW_OFFSET);
+    const received = (rttMs = 0, attempts = 0): Message =>
+      new Message(
+        this.#channel.header,
+        this.#buffer.slice(start, start + length),
+        this.#buffer.slice(0, start),
+        rttMs,
+        attempts,
+      );
+    const isReturned = view.getUint32(STATUS_OFFSET, true) !== 0;
+    // A request of somebody else may have the same number.
+    const isAnswer = isReturned || isResponse(view.getUint8(start + METHOD_OFFSET));
+    const pending = isAnswer ? this.#inFlight.get(tid) : undefined;
+    if (!pending) {
+      // Without a listener: an answer that came after its request was given up, or one never asked for.
+      this.#listener?.handle(received());
+      return;
+    }
     this.#inFlight.delete(tid);
     const rttMs = performance.now() - pending.sentAt;
     this.#lastRttMs = rttMs;
-    const status = this.#view.getUint32(STATUS_OFFSET, true);
-    if (status !== 0) {
-      this.#lost(pending);
-      return;
-    }
-    pending.resolve(
-      new Received(
-        this.#buffer.slice(headerBytes, headerBytes + length),
-        this.#buffer.slice(0, headerBytes),
-        rttMs,
-        pending.attempts,
-      ),
-    );
+    if (isReturned) this.#lost(pending, received());
+    else pending.resolve(received(rttMs, pending.attempts));
   }
 
   #expire(): void {
@@ -285,15 +396,15 @@ export class MadEngine {
     for (const [tid, pending] of this.#inFlight) {
       if (pending.deadline > now) continue;
       this.#inFlight.delete(tid);
-      this.#lost(pending);
+      this.#lost(pending, null);
     }
   }
 
-  #lost(pending: Pending): void {
+  #lost(pending: Pending, returned: Received | null): void {
     const { retries, timeoutMs } = pending.request;
     if (this.#closed) return;
     if (pending.attempts <= retries) this.#send(pending);
-    else pending.reject(new NoReplyError(pending.attempts, timeoutMs));
+    else pending.reject(new NoReplyError(pending.attempts, timeoutMs, returned));
   }
 
   #failAll(error: unknown): void {
@@ -302,32 +413,34 @@ export class MadEngine {
   }
 }
 
-class Received implements Reply {
+class Message implements Reply {
   constructor(
+    private readonly kind: HeaderKind,
     readonly mad: Uint8Array,
     private readonly headerBytes: Uint8Array,
     readonly rttMs: number,
     readonly attempts: number,
   ) {}
 
-  get header(): Decoded<typeof ibUserMadHdr> {
-    const whole = new Uint8Array(ibUserMadHdr.size);
-    whole.set(this.headerBytes.subarray(0, whole.length));
-    return ibUserMadHdr.decode(whole);
+  get header(): UserHeader {
+    return decodeUserHeader(this.kind, this.headerBytes);
   }
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** The user-MAD header of a request, current or old by its length. */
-function encodeHeader(address: Address, length: number): Uint8Array {
-  const { grh } = address;
-  const header = {
+/** With a global route header. */
+const isRouted = ({ grh, set }: Address): boolean => grh !== null || set?.grh_present !== undefined;
+
+/** The user-MAD header of an address; agent and timeout are those of each datagram. */
+function headerValues({ grh, ...address }: Address): HeaderValues {
+  return {
     qpn: address.qpn,
     qkey: address.qkey,
     lid: address.lid,
     sl: address.sl,
     path_bits: address.pathBits,
+    pkey_index: address.pkeyIndex,
     ...(grh === null
       ? {}
       : {
@@ -338,8 +451,6 @@ function encodeHeader(address: Address, length: number): Uint8Array {
           gid: grh.gid,
           flow_label: grh.flowLabel,
         }),
+    ...address.set,
   };
-  return length === ibUserMadHdr.size
-    ? ibUserMadHdr.encode({ ...header, pkey_index: address.pkeyIndex })
-    : ibUserMadHdrOld.encode(header);
 }

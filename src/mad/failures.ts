@@ -1,9 +1,10 @@
 /** Why a datagram cannot be sent, or is not answered: each failure with what to do next. */
 import { constants } from 'node:os';
+import { gidText, ipv4OfGid } from '../abi/ib-types.ts';
 import { ATTRIBUTES, type Attribute } from '../datagram/attributes.ts';
 import { Method, MgmtClass } from '../datagram/classes.ts';
 import { FieldValueError } from '../datagram/field.ts';
-import { isSa, isSmp } from '../datagram/headers.ts';
+import { isSa } from '../datagram/headers.ts';
 import { UnknownFieldError } from '../datagram/message.ts';
 import { errnoText, errnoValue } from '../explain/errno.ts';
 import { Failure } from '../explain/failure.ts';
@@ -14,26 +15,16 @@ import { LayoutError } from '../layout/error.ts';
 import { type MissingLibraryError, NativeCallError } from '../native/errors.ts';
 import type { Machine } from '../system/machine.ts';
 import { DeadlineError } from '../waiting/deadline.ts';
+import type { GidEntry } from './backend.ts';
 import { NoReplyError } from './engine.ts';
+import { gidKind } from './gid-kind.ts';
 import { type Target, targetText } from './target.ts';
 
-const {
-  EACCES,
-  EPERM,
-  ENOENT,
-  EINVAL,
-  EOPNOTSUPP,
-  ENXIO,
-  ENODEV,
-  EPROTONOSUPPORT,
-  EIO,
-  EPIPE,
-  ECONNREFUSED,
-  ENOTCONN,
-} = constants.errno;
+const { EACCES, EPERM, ENOENT, EINVAL, EOPNOTSUPP, ENXIO, ENODEV, EIO, EPIPE, ECONNREFUSED, ENOTCONN } =
+  constants.errno;
 
 /** What a port that has gone leaves; a simulated one whose server has ended refuses the connection. */
-const GONE = new Set([EIO, ENXIO, ENODEV, EPIPE, ECONNREFUSED, ENOTCONN]);
+export const GONE: ReadonlySet<number> = new Set([EIO, ENXIO, ENODEV, EPIPE, ECONNREFUSED, ENOTCONN]);
 
 export const TRY_THE_LAB =
   'without InfiniBand hardware, try: rdmatool lab run ib -- rdmatool mad get NodeInfo 0,1';
@@ -137,24 +128,45 @@ export function openFailed(title: string, error: unknown): Failure {
   );
 }
 
-/** An agent for a class cannot be registered. */
-export function registerFailed(title: string, mgmtClass: number, error: unknown): Failure {
-  if (!(error instanceof NativeCallError)) throw error;
-  const options = { errno: errnoValue(error.errno), cause: error };
-  const what = classText(mgmtClass);
-  if (isSmp(mgmtClass) && (error.errno === EPROTONOSUPPORT || error.errno === EINVAL)) {
-    return new Failure(
-      'REGISTER_FAILED',
-      `${title}: no subnet management there (${errnoText(error.errno)}): the port is Ethernet (RoCE), which has no QP0 and no subnet manager`,
-      'ask about performance instead (mad get PortCounters), or choose an InfiniBand port with -d and -i',
-      options,
-    );
-  }
+/** libibumad cannot speak the old header. */
+export const noOldHeaderInLibrary = (): Failure =>
+  new Failure(
+    'USAGE',
+    'libibumad turns the new header on whenever it opens a port: the old one needs the device itself',
+    '--header old goes with --transport device',
+  );
+
+/** Over Ethernet a GID is the only address. */
+export function noRoceAddress(title: string, target: Target, gids: readonly GidEntry[]): Failure {
+  const own = gids.map(({ gid }) => gidText(gid)).join(', ');
   return new Failure(
-    'REGISTER_FAILED',
-    `${title}: the kernel does not register an agent for ${what}: ${errnoText(error.errno)}`,
-    'see dmesg; rdmatool doctor says what the port can do',
-    options,
+    'USAGE',
+    `${title} is Ethernet (RoCE), where ${targetText(target)} is no address: a GID is`,
+    `show_gids or rdmatool query-device on the other host shows its GIDs; those of this port are: ${own}`,
+  );
+}
+
+export const noRoceManager = (title: string): Failure =>
+  new Failure(
+    'NO_SM',
+    `${title} is Ethernet (RoCE), which has no subnet manager`,
+    '--from asks another port, such as one where rdmatool mad serve runs',
+  );
+
+export function noLocalGid(title: string, gid: Uint8Array, gids: readonly GidEntry[]): Failure {
+  return new Failure(
+    'SEND_FAILED',
+    `${title} has no ${gidKind(gid)} GID of its own to reach ${gidText(gid)} from`,
+    `it has: ${gids.map(({ index, gid: own }) => `${index} ${gidText(own)}`).join(', ')}; --gid-index N chooses one all the same`,
+  );
+}
+
+export function deviceGone(title: string, what: string, error: NativeCallError): Failure {
+  return new Failure(
+    'DEVICE_GONE',
+    `${title}: the device went away in the middle of ${what} (${error.call}: ${errnoText(error.errno)})`,
+    'the driver was removed or reset: see dmesg; in a lab, its fabric has ended',
+    { errno: errnoValue(error.errno), cause: error },
   );
 }
 
@@ -171,15 +183,11 @@ export function requestFailed(title: string, what: string, target: Target | null
   }
   if (error instanceof NativeCallError) {
     const { errno } = error;
-    const isGone = GONE.has(errno);
+    if (GONE.has(errno)) return deviceGone(title, what, error);
     return new Failure(
-      isGone ? 'DEVICE_GONE' : 'SEND_FAILED',
-      isGone
-        ? `${title}: the device went away in the middle of ${what} (${error.call}: ${errnoText(errno)})`
-        : `${title}: ${what} cannot be sent: ${errnoText(errno)}`,
-      isGone
-        ? 'the driver was removed or reset: see dmesg; in a lab, its fabric has ended'
-        : 'check the LID, the GID index and the P_Key index; the kernel refuses addresses that cannot be',
+      'SEND_FAILED',
+      `${title}: ${what} cannot be sent: ${errnoText(errno)}`,
+      'check the LID, the GID index and the P_Key index; the kernel refuses addresses that cannot be',
       { errno: errnoValue(errno), cause: error },
     );
   }
@@ -196,12 +204,38 @@ export function requestFailed(title: string, what: string, target: Target | null
   throw error;
 }
 
+/** What has come cannot be read. */
+export function readingFailed(title: string, error: NativeCallError): Failure {
+  if (GONE.has(error.errno)) return deviceGone(title, 'waiting for datagrams', error);
+  const isShort = error.errno === EINVAL || error.errno === constants.errno.ENOSPC;
+  return new Failure(
+    'BAD_REPLY',
+    isShort
+      ? `${title}: the room to read into is shorter than the header and the first datagram of what has come (${error.call}: ${errnoText(error.errno)})`
+      : `${title}: what has come cannot be read (${error.call}: ${errnoText(error.errno)})`,
+    isShort ? 'it has to hold 256 bytes beside the header: --room' : 'see dmesg',
+    { errno: errnoValue(error.errno), cause: error },
+  );
+}
+
+/** Nothing came in the time that was given. */
+export const nothingCame = (title: string, milliseconds: number, came: number): Failure =>
+  new Failure(
+    'TIMED_OUT',
+    `${title}: ${came === 0 ? 'nothing' : 'nothing more'} came within ${milliseconds} ms`,
+    'is it sent to this port, and to a class, version, OUI and method that were registered? the listening line shows them',
+  );
+
 function hintOfSilence(target: Target | null): string {
   switch (target?.kind) {
     case 'path':
       return `is a cable in each port of the path? mad get PortInfo 0 --port-num N, then one hop more, shows where it ends; --timeout and --retries give it more time`;
     case 'lid':
       return 'is the LID in use (mad table NodeRecord)? --timeout and --retries give it more time; nobody may be listening for the class there';
+    case 'gid':
+      return ipv4OfGid(target.gid) === null
+        ? 'does a program serve the class there (rdmatool mad serve)? --timeout and --retries give it more time'
+        : 'the kernel does not match answers that come over IPv4: ask by an IPv6 GID of that port';
     default:
       return '--timeout and --retries give it more time';
   }

@@ -155,6 +155,13 @@ export async function nodeInfoOf(session: MadSession, target: Target): Promise<F
 /** Counters belong to a port: a host's own one, if it was not said; of a switch it has to be. */
 async function portFor(session: MadSession, question: Question, options: GetOptions): Promise<number | null> {
   if (options.portNum !== null || question.attribute.modifier !== 'select') return options.portNum;
+  if (await session.isEthernet()) {
+    throw new Failure(
+      'USAGE',
+      `${question.attribute.name}: which port? over Ethernet (RoCE) a node cannot be asked for its ports`,
+      'say which: --port-num N',
+    );
+  }
   const info = await nodeInfoOf(session, question.target);
   if (info['node_type'] !== NodeType.valueOf('SWITCH')) return Number(info['local_port_num']);
   throw new Failure(
@@ -180,7 +187,7 @@ const base = (session: MadSession, question: Question, answerLid: number | null)
 
 /** The LID that answered, where the request went by LID. */
 const lidOf = ({ reply }: Answer, { target }: Question): number | null =>
-  target.kind === 'path' ? null : reply.header.lid;
+  target.kind === 'path' ? null : reply.header.lid || null;
 
 const what = ({ attribute }: Question): string => `Get ${attribute.name}`;
 

@@ -1,15 +1,29 @@
-/** libibumad and a session on it, for as long as some work takes. */
+/** A way to the kernel and a session on it, for as long as some work takes. */
 import { Failure } from '../explain/failure.ts';
 import { MissingLibraryError } from '../native/errors.ts';
-import { Libibumad, type Umad } from '../native/libibumad.ts';
 import { thisMachine } from '../system/this-machine.ts';
-import { noLibrary } from './failures.ts';
+import type { HeaderKind, TransportName, Umad } from './backend.ts';
+import { noLibrary, noOldHeaderInLibrary } from './failures.ts';
 import { MadSession, type SessionOptions } from './session.ts';
 
-/** Throws Failure. */
-export function loadUmad(): Umad {
+/** How the kernel is spoken to; null for what goes with the other, libibumad and the new header if both are. */
+export interface TransportChoice {
+  readonly transport: TransportName | null;
+  readonly header: HeaderKind | null;
+}
+
+/** Loads the transport that is wanted, and no other. Throws Failure. */
+export async function loadUmad({ transport, header }: TransportChoice): Promise<Umad> {
+  // libibumad turns the new header on by itself.
+  if (header === 'old' && transport === 'libibumad') throw noOldHeaderInLibrary();
+  if (transport === 'device' || header === 'old') {
+    const { deviceBackend } = await import('./device-backend.ts');
+    return deviceBackend(header ?? 'new');
+  }
+  const { Libibumad } = await import('../native/libibumad.ts');
+  const { libibumadBackend } = await import('./libibumad-backend.ts');
   try {
-    return new Libibumad();
+    return libibumadBackend(new Libibumad());
   } catch (error) {
     if (error instanceof MissingLibraryError) throw noLibrary(thisMachine(), error);
     throw error;
@@ -22,8 +36,8 @@ export function loadUmad(): Umad {
  */
 export async function withSession<T>(
   options: SessionOptions,
+  wanted: Umad | TransportChoice,
   work: (session: MadSession, signal: AbortSignal) => Promise<T>,
-  umad: Umad = loadUmad(),
 ): Promise<T> {
   const abort = new AbortController();
   let session: MadSession | undefined;
@@ -34,6 +48,7 @@ export async function withSession<T>(
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, interrupt);
   try {
+    const umad = 'openPort' in wanted ? wanted : await loadUmad(wanted);
     session = await MadSession.open(umad, options, thisMachine().sysfs.list('class/infiniband') ?? []);
     return await work(session, abort.signal);
   } catch (error) {

@@ -72,7 +72,7 @@ export async function ping(
     error: (refusal ?? verdict(sent, times.length, session, options.target))?.toJSON() ?? null,
     device: session.device,
     port: session.portNumber,
-    target: targetJson(options.target, address.lid),
+    target: targetJson(options.target, address.lid || null),
     server: server === '' ? null : server,
     sent,
     received: times.length,

@@ -1,14 +1,14 @@
 /** From answers to what the commands show. */
 import { gidText, guidText } from '../abi/ib-types.ts';
-import { receivedUserMadHdr } from '../abi/umad.ts';
 import { isSa } from '../datagram/headers.ts';
 import { headerLayout, type Mad, recordJson, type Section, sectionJson } from '../datagram/message.ts';
 import { madStatusText } from '../explain/mad-status.ts';
 import type { Json } from '../layout/codec.ts';
 import type { AttributeFields, MadEnvelope, MadTarget } from '../model/mad.ts';
-import type { Reply } from './engine.ts';
+import type { Received } from './engine.ts';
 import type { Answer } from './session.ts';
 import type { Target } from './target.ts';
+import { userHeaderJson } from './user-header.ts';
 
 /** The datagram's header and sections; each section is null where the class has none of that kind. */
 export function envelopeOf(mad: Mad): MadEnvelope {
@@ -31,7 +31,7 @@ export function envelopeOf(mad: Mad): MadEnvelope {
 /** Round-trip times in ms, to the microsecond. */
 export const milliseconds = (value: number): number => Math.round(value * 1000) / 1000;
 
-export const receivedHeaderJson = (reply: Reply) => receivedUserMadHdr.toJson(reply.header);
+export const receivedHeaderJson = (reply: Received) => userHeaderJson(reply.header);
 
 /** The first record, as JSON; null where there is none. */
 export function fieldsOf({ attribute, records: [record] }: Mad): AttributeFields | null {

@@ -1,8 +1,8 @@
 /** Any datagram: `mad send`. */
-import { ATTRIBUTES, type Attribute, attributeOf, componentBits, familyOf } from '../datagram/attributes.ts';
+import { componentBits } from '../datagram/attributes.ts';
 import { isVendor2, Method, READING_METHODS } from '../datagram/classes.ts';
 import { FieldValueError, parseHexBytes } from '../datagram/field.ts';
-import { classVersion, hasRmpp, isDirected, isSa, isSmp, MAD_SIZE } from '../datagram/headers.ts';
+import { classVersion, hasRmpp, isDirected, isSa, isSmp, MAD_SIZE, madHeader } from '../datagram/headers.ts';
 import {
   decodeMad,
   encodeMad,
@@ -16,20 +16,16 @@ import { Failure } from '../explain/failure.ts';
 import { LayoutError } from '../layout/error.ts';
 import type { MadSendResult } from '../model/mad.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
+import { findAttribute } from './attribute-name.ts';
 import { describeMad } from './decode.ts';
 import { type Address, GSI_QKEY, NoReplyError, type Reply } from './engine.ts';
-import {
-  classText,
-  methodText,
-  requestFailed,
-  statusFailure,
-  unknownAttribute,
-  usageFailure,
-} from './failures.ts';
+import { classText, methodText, requestFailed, statusFailure, usageFailure } from './failures.ts';
 import { milliseconds, receivedHeaderJson, targetJson } from './results.ts';
 import { roundTrips } from './round-trips.ts';
+import { sendingFailed } from './sending-failure.ts';
 import { directedValues, type MadSession } from './session.ts';
 import type { Target } from './target.ts';
+import { type HeaderValues, parseHeaderFields } from './user-header.ts';
 
 export interface SendOptions {
   readonly target: Target;
@@ -47,8 +43,17 @@ export interface SendOptions {
   readonly qkey: number | null;
   readonly pkeyIndex: number;
   /** A global route header goes with it: its other fields. */
-  readonly grh: Omit<NonNullable<Address['grh']>, 'gid'> & { readonly gid: Uint8Array | null };
+  readonly grh: Omit<NonNullable<Address['grh']>, 'gid' | 'gidIndex'> & {
+    readonly gid: Uint8Array | null;
+    /** null: one from which the GID can be reached. */
+    readonly gidIndex: number | null;
+  };
+  /** Unless a route header is needed, or asked for, none goes with it. */
   readonly withGrh: boolean;
+  /** `field=value` of the user-MAD header; they win over all else. */
+  readonly headerFields: readonly string[];
+  /** Bytes of the datagram to hand to the kernel, instead of all. */
+  readonly length: number | null;
   /** Hexadecimal digits. */
   readonly data: string | null;
   /** Bytes of a file. */
@@ -74,27 +79,10 @@ const ANSWERED = new Set(
 );
 const FIRST_USER_QPN = 2;
 
-function attributeFor(options: SendOptions): { id: number; attribute: Attribute | null } {
-  const { mgmtClass, attribute: text } = options;
-  if (/^(\d+|0x[0-9a-f]+)$/i.test(text)) {
-    const id = Number(text);
-    if (id > 0xffff)
-      throw usageFailure(new FieldValueError(`${text} is no attribute number: they have 16 bits`));
-    return { id, attribute: attributeOf(mgmtClass, id) };
-  }
-  const family = familyOf(mgmtClass);
-  const known = ATTRIBUTES.filter(
-    ({ family: own }) => own === family || (own === 'general' && family !== 'subnet'),
-  );
-  const attribute = known.find(({ name }) => name.toLowerCase() === text.toLowerCase());
-  if (!attribute) throw unknownAttribute(text, known);
-  return { id: attribute.id, attribute };
-}
-
 /** The datagram, its transaction id aside. Throws Failure for values that do not fit. */
 export function buildMad(options: SendOptions): Uint8Array {
   const { mgmtClass, method, target } = options;
-  const { id, attribute } = attributeFor(options);
+  const { id, attribute } = findAttribute(mgmtClass, options.attribute);
   try {
     const given = [options.data, options.dataBytes, options.fields[0]].filter((each) => each != null);
     if (given.length > 1)
@@ -150,26 +138,48 @@ export function buildMad(options: SendOptions): Uint8Array {
 }
 
 async function addressOf(session: MadSession, options: SendOptions): Promise<Address> {
-  const { mgmtClass, target } = options;
+  const { mgmtClass } = options;
   const qpn = options.qpn ?? (isSmp(mgmtClass) ? 0 : 1);
   if (isSmp(mgmtClass) && qpn >= FIRST_USER_QPN) {
     throw usageFailure(new FieldValueError('subnet management goes to queue pair 0'));
   }
-  const gid = options.grh.gid ?? (target.kind === 'gid' ? target.gid : null);
-  if (options.withGrh && gid === null) {
-    throw usageFailure(
-      new FieldValueError('a global route header needs a GID: as the target, or with --grh-gid'),
-    );
-  }
   return {
-    lid: await session.lidOf(target, mgmtClass),
+    lid: await lidOf(session, options),
     qpn,
     qkey: options.qkey ?? (qpn === 0 ? 0 : GSI_QKEY),
     sl: options.sl,
     pathBits: options.pathBits,
     pkeyIndex: options.pkeyIndex,
-    grh: options.withGrh && gid !== null ? { ...options.grh, gid } : null,
+    grh: await routeOf(session, options),
+    set: parseSet(options.headerFields),
   };
+}
+
+async function lidOf(session: MadSession, { target, mgmtClass }: SendOptions): Promise<number> {
+  return !isSmp(mgmtClass) && (await session.isEthernet()) ? 0 : session.lidOf(target, mgmtClass);
+}
+
+async function routeOf(
+  session: MadSession,
+  { target, grh, withGrh, mgmtClass }: SendOptions,
+): Promise<Address['grh']> {
+  const gid = grh.gid ?? (target.kind === 'gid' ? target.gid : null);
+  if (withGrh && gid === null) {
+    throw usageFailure(
+      new FieldValueError('a global route header needs a GID: as the target, or with --grh-gid'),
+    );
+  }
+  if (!withGrh && (isSmp(mgmtClass) || !(await session.isEthernet()))) return null;
+  if (gid === null) return session.routeTo(target);
+  return { ...grh, gid, gidIndex: grh.gidIndex ?? (await session.gidIndexFor(gid)) };
+}
+
+function parseSet(assignments: readonly string[]): HeaderValues {
+  try {
+    return parseHeaderFields(assignments);
+  } catch (error) {
+    throw usageFailure(error);
+  }
 }
 
 /** Sends the datagram as often as wanted, and shows the last answer. Throws Failure. */
@@ -188,16 +198,26 @@ export async function sendMad(
     schema: SCHEMA_IDS.madSend,
     device: session.device,
     port: session.portNumber,
-    target: targetJson(target, target.kind === 'path' ? null : address.lid),
+    target: targetJson(target, target.kind === 'path' ? null : address.lid || null),
     request: describeMad(mad),
   } as const;
   const tid = options.tid === null ? undefined : Number(options.tid & 0xffffffffn);
 
+  const length = options.length ?? undefined;
+
   if (!ANSWERED.has(method)) {
+    const agent = session.agent(key);
+    // A response keeps the whole transaction id of its request.
+    const own = isResponse(method) ? null : tid;
+    // How often the segments of a long message are sent again.
+    const { retries } = session.options;
+    const patient = rmpp === 1 ? { ...address, set: { retries, ...address.set } } : address;
     try {
-      for (let sent = 0; sent < options.count; sent++) session.post(key, address, mad, tid);
+      for (let sent = 0; sent < options.count; sent++) {
+        await session.post({ agent, address: patient, mad, tid: own, length });
+      }
     } catch (error) {
-      throw requestFailed(session.title, what, target, error);
+      throw await sendingFailed(session, what, target, { address, mad, length }, error);
     }
     return {
       ...base,
@@ -206,6 +226,7 @@ export async function sendMad(
       received: 0,
       header: null,
       reply: null,
+      returned_tid: null,
       rtt: null,
       elapsed_ms: null,
       attempts: null,
@@ -214,20 +235,25 @@ export async function sendMad(
 
   const started = performance.now();
   const outcome = await exchangeAll(session, options.count, () =>
-    session.exchange(key, address, mad, { tid }),
+    session.exchange(key, address, mad, { tid, length }),
   );
   const elapsed = performance.now() - started;
   const { times, reasons, last } = outcome;
   const fatal = reasons.find(isFatal);
-  if (fatal !== undefined) throw requestFailed(session.title, what, target, fatal);
+  if (fatal !== undefined) {
+    throw await sendingFailed(session, what, target, { address, mad, length }, fatal);
+  }
   const failure = verdict(session, what, options, outcome);
+  const [reason] = reasons;
+  const returned = !last && reason instanceof NoReplyError ? reason.returned : null;
   return {
     ...base,
     error: failure?.toJSON() ?? null,
     sent: times.length + reasons.length,
     received: times.length,
-    header: last ? receivedHeaderJson(last) : null,
+    header: last ? receivedHeaderJson(last) : returned && receivedHeaderJson(returned),
     reply: last ? describeMad(last.mad) : null,
+    returned_tid: returned && madHeader.fields.tid.toJson(madHeader.decode(returned.mad).tid),
     rtt: roundTrips(times),
     elapsed_ms: milliseconds(elapsed),
     attempts: last?.attempts ?? null,

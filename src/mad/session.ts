@@ -6,21 +6,25 @@ import { Method, MgmtClass } from '../datagram/classes.ts';
 import { classVersion, hasRmpp, isDirected, isSmp } from '../datagram/headers.ts';
 import { decodeMad, encodeMad, type FieldValues, type Mad } from '../datagram/message.ts';
 import { NativeCallError } from '../native/errors.ts';
-import type { Umad, UmadChannel, UmadPortAttributes } from '../native/libibumad.ts';
 import { CALL_DEADLINE_MS, OPEN_DEADLINE_MS, within } from '../waiting/deadline.ts';
-import { type Address, GSI_QKEY, MadEngine, type Reply } from './engine.ts';
+import type { GidEntry, Registration, Umad, UmadChannel, UmadPortAttributes } from './backend.ts';
+import { type Address, GSI_QKEY, MadEngine, type Received, type Reply } from './engine.ts';
 import {
   noDevice,
+  noLocalGid,
+  noRoceAddress,
+  noRoceManager,
   noSubnetManager,
   noSuchPort,
   noUmadAtAll,
   openFailed,
   portDown,
-  registerFailed,
   requestFailed,
   statusFailure,
   unknownDevice,
 } from './failures.ts';
+import { gidKind } from './gid-kind.ts';
+import { registerFailed } from './registration-failure.ts';
 import type { Target } from './target.ts';
 
 export interface SessionOptions {
@@ -32,6 +36,8 @@ export interface SessionOptions {
   readonly timeoutMs: number;
   readonly retries: number;
   readonly window: number;
+  /** Bytes of a datagram that there is room for at first; unless given, 64 KiB. */
+  readonly room?: number | undefined;
   /** M_Key of subnet datagrams, SM_Key of administration ones; null: 0. */
   readonly key?: bigint | null;
 }
@@ -57,8 +63,8 @@ export interface Query {
   readonly target: Target;
 }
 
-/** Options of libibumad's agents, once per class: a second agent would take the answers of the first. */
-interface AgentKey {
+/** An agent that gets replies alone, once per class: a second would be as good. */
+export interface AgentKey {
   readonly mgmtClass: number;
   readonly version: number;
   readonly rmpp: 0 | 1;
@@ -67,10 +73,14 @@ interface AgentKey {
 
 const NO_ADDRESS = { sl: 0, pathBits: 0, pkeyIndex: 0, grh: null } as const;
 const PERMISSIVE_LID = 0xffff;
+/** As the kernel itself uses it. */
+export const HOP_LIMIT = 64;
+const ROCE_V1 = 'IB/RoCE v1';
 
 export class MadSession {
   readonly #engine: MadEngine;
   readonly #agents = new Map<string, number>();
+  #isEthernet: Promise<boolean> | undefined;
 
   private constructor(
     private readonly umad: Umad,
@@ -79,7 +89,7 @@ export class MadSession {
     readonly portNumber: number,
     readonly options: SessionOptions,
   ) {
-    this.#engine = new MadEngine(channel, options.window);
+    this.#engine = new MadEngine(channel, options.window, undefined, options.room);
   }
 
   /**
@@ -102,7 +112,7 @@ export class MadSession {
     const title = `${device} port ${port}`;
     let channel: UmadChannel;
     try {
-      channel = await within(OPEN_DEADLINE_MS, `${title}: umad_open_port`, umad.openPort(device, port));
+      channel = await within(OPEN_DEADLINE_MS, `${title}: opening it`, umad.openPort(device, port));
     } catch (error) {
       throw openFailed(title, error);
     }
@@ -121,9 +131,22 @@ export class MadSession {
   attributes(): Promise<UmadPortAttributes> {
     return within(
       CALL_DEADLINE_MS,
-      `${this.title}: umad_get_port`,
+      `${this.title}: asking for its state`,
       this.umad.port(this.device, this.portNumber),
     );
+  }
+
+  get transport(): Umad['transport'] {
+    return this.umad.transport;
+  }
+
+  get header(): UmadChannel['header'] {
+    return this.channel.header;
+  }
+
+  /** The GID table of the port, without its empty places. */
+  gids(): Promise<readonly GidEntry[]> {
+    return this.umad.gids(this.device, this.portNumber);
   }
 
   /** The agent of a class, registered when it is first asked for. Throws Failure. */
@@ -131,13 +154,23 @@ export class MadSession {
     const name = `${key.mgmtClass}/${key.version}/${key.oui ?? ''}`;
     const known = this.#agents.get(name);
     if (known !== undefined) return known;
+    const agent = this.register({ ...key, qpn: null, methods: 0n, flags: 0 });
+    this.#agents.set(name, agent);
+    return agent;
+  }
+
+  /** Registers an agent of its own. Throws Failure. */
+  register(registration: Registration): number {
     try {
-      const agent = this.channel.register(key.mgmtClass, key.version, key.rmpp, key.oui);
-      this.#agents.set(name, agent);
-      return agent;
+      return this.channel.register(registration);
     } catch (error) {
-      throw registerFailed(this.title, key.mgmtClass, error);
+      throw registerFailed(this.title, registration, error);
     }
+  }
+
+  /** Hands out what comes unasked. MadEngine.listen. */
+  listen(handle: (received: Received) => void, failed: (error: unknown) => void): void {
+    this.#engine.listen(handle, failed);
   }
 
   /** The engine's request with an agent of the class. Throws what the engine throws. */
@@ -145,7 +178,12 @@ export class MadSession {
     key: AgentKey,
     address: Address,
     mad: Uint8Array,
-    options: { timeoutMs?: number; retries?: number; tid?: number | undefined } = {},
+    options: {
+      timeoutMs?: number;
+      retries?: number;
+      tid?: number | undefined;
+      length?: number | undefined;
+    } = {},
   ): Promise<Reply> {
     return this.#engine.request({
       agent: this.agent(key),
@@ -154,19 +192,47 @@ export class MadSession {
       timeoutMs: options.timeoutMs ?? this.options.timeoutMs,
       retries: options.retries ?? this.options.retries,
       tid: options.tid,
+      length: options.length,
     });
   }
 
-  /** Sends what gets no answer. */
-  post(key: AgentKey, address: Address, mad: Uint8Array, tid?: number): void {
-    this.#engine.post({ agent: this.agent(key), address, mad, tid });
+  /** Sends what gets no answer, from an agent that is registered. MadEngine.post. */
+  post(message: Parameters<MadEngine['post']>[0]): Promise<void> {
+    return this.#engine.post(message);
   }
 
   /** The address of a target, for a class; GUIDs and GIDs are resolved. Throws Failure. */
   async address(target: Target, mgmtClass: number): Promise<Address> {
     const qpn = isSmp(mgmtClass) ? 0 : 1;
     const qkey = qpn === 0 ? 0 : GSI_QKEY;
-    return { ...NO_ADDRESS, qpn, qkey, lid: await this.lidOf(target, mgmtClass) };
+    // Subnet management, which Ethernet has not, never has a route header.
+    const grh = qpn === 0 ? null : await this.routeTo(target);
+    const lid = grh === null ? await this.lidOf(target, mgmtClass) : 0;
+    return { ...NO_ADDRESS, qpn, qkey, lid, grh };
+  }
+
+  /** Whether the port is RoCE: addressed by GID alone, with a global route header. */
+  isEthernet(): Promise<boolean> {
+    this.#isEthernet ??= this.attributes().then(({ link_layer }) => link_layer === 'Ethernet');
+    return this.#isEthernet;
+  }
+
+  /** The global route header without which nothing reaches a target over Ethernet; null elsewhere. Throws Failure. */
+  async routeTo(target: Target): Promise<Address['grh']> {
+    if (!(await this.isEthernet())) return null;
+    const gids = await this.gids();
+    if (target.kind !== 'gid') throw noRoceAddress(this.title, target, gids);
+    const { gid } = target;
+    return { gid, gidIndex: await this.gidIndexFor(gid), hopLimit: HOP_LIMIT, trafficClass: 0, flowLabel: 0 };
+  }
+
+  /** The local GID to reach another from: one of its kind. Throws Failure where there is none. */
+  async gidIndexFor(gid: Uint8Array): Promise<number> {
+    const gids = await this.gids();
+    const alike = gids.filter((each) => gidKind(each.gid) === gidKind(gid));
+    const chosen = alike.find(({ type }) => type !== ROCE_V1) ?? alike[0];
+    if (!chosen) throw noLocalGid(this.title, gid, gids);
+    return chosen.index;
   }
 
   /** Asks for an attribute and decodes the answer, whatever its status. Throws Failure. */
@@ -194,8 +260,8 @@ export class MadSession {
       attribute,
       fields: query.fields ?? {},
     });
-    const agent = { mgmtClass, version, rmpp: hasRmpp(mgmtClass) ? 1 : 0, oui: null } as const;
     try {
+      const agent = { mgmtClass, version, rmpp: hasRmpp(mgmtClass) ? 1 : 0, oui: null } as const;
       const reply = await this.exchange(agent, address, mad);
       return { mad: decodeMad(reply.mad), reply };
     } catch (error) {
@@ -207,6 +273,7 @@ export class MadSession {
   async subnetManager(): Promise<Target> {
     const { sm_lid, state, base_lid } = await this.attributes();
     if (state === PortState.valueOf('DOWN')) throw portDown(this.title, 'DOWN');
+    if (await this.isEthernet()) throw noRoceManager(this.title);
     if (sm_lid === 0 || base_lid === 0) throw noSubnetManager(this.title);
     return { kind: 'lid', lid: sm_lid };
   }

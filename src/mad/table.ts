@@ -10,6 +10,7 @@ import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { statusFailure, unknownAttribute, usageFailure } from './failures.ts';
 import { envelopeOf, milliseconds, receivedHeaderJson } from './results.ts';
 import type { MadSession } from './session.ts';
+import type { Target } from './target.ts';
 
 export interface TableOptions {
   readonly record: string;
@@ -17,6 +18,8 @@ export interface TableOptions {
   readonly selection: readonly string[];
   /** Get, which answers with one record, instead of GetTable. */
   readonly single: boolean;
+  /** Who is asked; null: the subnet manager. */
+  readonly from: Target | null;
 }
 
 export interface TableQuery {
@@ -24,6 +27,7 @@ export interface TableQuery {
   readonly fields: FieldValues;
   readonly componentMask: bigint;
   readonly single: boolean;
+  readonly from: Target | null;
 }
 
 export const RECORDS = ATTRIBUTES.filter((each) => componentBits(each) !== null);
@@ -58,7 +62,7 @@ export function tableQuery(options: TableOptions): TableQuery {
     }
     componentMask |= bit;
   }
-  return { attribute, fields, componentMask, single: options.single };
+  return { attribute, fields, componentMask, single: options.single, from: options.from };
 }
 
 /** Asks for the records that fit. Throws Failure. */
@@ -66,7 +70,7 @@ export async function getTable(session: MadSession, query: TableQuery): Promise<
   const { attribute, fields, componentMask, single } = query;
   const mgmtClass = MgmtClass.valueOf('SUBN_ADM');
   const method = Method.valueOf(single ? 'Get' : 'GetTable');
-  const target = await session.subnetManager();
+  const target = query.from ?? (await session.subnetManager());
   const { mad, reply } = await session.ask({ attribute, mgmtClass, method, fields, componentMask, target });
   // A table without records is an answer, not a failure; a single record that is not there is one.
   const isEmpty = mad.status === NO_RECORDS && !single;

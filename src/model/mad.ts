@@ -1,13 +1,50 @@
 /** The results of the commands `mad …`. */
 import Type from 'typebox';
-import { ibUserMadHdr, receivedUserMadHdr } from '../abi/umad.ts';
+import { ibUserMadHdr, UNSET_ON_RECEIVE } from '../abi/umad.ts';
 import { ATTRIBUTES, type Attribute, componentBits, layoutsOf } from '../datagram/attributes.ts';
 import { directedSmp, lidSmp, rmppHeader, saHeader, vendorHeader } from '../datagram/headers.ts';
 import { headerLayout } from '../datagram/message.ts';
-import type { Json } from '../layout/codec.ts';
+import type { Json, JsonOf } from '../layout/codec.ts';
 import { describedSchema, omitting } from '../layout/struct.ts';
-import { exact, Failure, nullable, ofLayout } from './parts.ts';
+import { exact, Failure, nullable, ofLayout, Unavailable } from './parts.ts';
 import { SCHEMA_IDS } from './schema-ids.ts';
+
+const plainHeader = omitting(ibUserMadHdr, 'reserved', 'status', 'pkey_index', ...UNSET_ON_RECEIVE);
+const headerMember = (name: keyof typeof ibUserMadHdr.fields) =>
+  nullable(Type.Unsafe<number>(describedSchema(ibUserMadHdr.fields[name])));
+const headerExtras = {
+  kind: Type.Union([Type.Literal('old'), Type.Literal('new')], {
+    description: 'Which header the kernel was spoken to with',
+  }),
+  status: exact(
+    {
+      value: Type.Integer({ description: '0, or an errno' }),
+      name: Type.String({ description: '`SUCCESS`, `ETIMEDOUT` …' }),
+    },
+    { description: ibUserMadHdr.fields.status.meaning ?? '' },
+  ),
+  timeout_ms: headerMember('timeout_ms'),
+  qkey: headerMember('qkey'),
+  gid_index: headerMember('gid_index'),
+  pkey_index: headerMember('pkey_index'),
+  unavailable: Unavailable,
+  notes: Type.Record(Type.String(), Type.String(), {
+    description: 'What is to be known of the value of a key of this object: key to note',
+  }),
+};
+
+/** The user-MAD header that came with a datagram. */
+export const ReceivedHeader = Type.Unsafe<
+  JsonOf<typeof plainHeader> & Type.Static<Type.TObject<typeof headerExtras>>
+>(
+  exact({
+    ...Object.fromEntries(
+      plainHeader.members.map(({ name, codec }) => [name, Type.Unsafe(describedSchema(codec))]),
+    ),
+    ...headerExtras,
+  }),
+);
+export type ReceivedHeader = Type.Static<typeof ReceivedHeader>;
 
 export const MadStatus = exact({
   value: Type.Integer(),
@@ -61,7 +98,7 @@ export const MadTarget = exact({
 export type MadTarget = Type.Static<typeof MadTarget>;
 
 const answer = {
-  header: nullable(ofLayout(receivedUserMadHdr)),
+  header: nullable(ReceivedHeader),
   mad: nullable(MadEnvelope),
   fields: nullable(NodeFields),
   rtt_ms: nullable(Type.Number({ description: 'From the last attempt to its answer, ms' })),
@@ -195,6 +232,11 @@ export const MadSendResult = exact(
     received: Type.Integer(),
     header: answer.header,
     reply: nullable(DecodedMad),
+    returned_tid: nullable(
+      Type.String({
+        description: 'Of a request that the kernel gave back unanswered; its header is `header`',
+      }),
+    ),
     rtt: nullable(RoundTrips),
     elapsed_ms: nullable(Type.Number({ description: 'From the first request to the last answer, ms' })),
     attempts: nullable(Type.Integer()),
@@ -216,3 +258,64 @@ export type MadDecodeResult = Type.Static<typeof MadDecodeResult>;
 
 /** What `mad get` prints, of one port or of all. */
 export const MadGetDocument = Type.Union([MadGetResult, MadGetPortsResult]);
+
+/** An agent: what the kernel delivers to it. */
+export const MadAgent = exact({
+  id: Type.Integer({ description: 'As the kernel counts them on this open device' }),
+  mgmt_class: exact({ value: Type.Integer(), name: nullable(Type.String()) }),
+  class_version: Type.Integer(),
+  oui: nullable(Type.String({ description: 'Vendor, of the classes 0x30 to 0x4f' })),
+  methods: Type.Array(Type.String(), { description: 'What it gets unasked, by name or number' }),
+  rmpp_version: Type.Integer({ description: '1: the kernel joins and splits long messages' }),
+});
+export type MadAgent = Type.Static<typeof MadAgent>;
+
+const streamed = {
+  error: nullable(Failure),
+  time: Type.String({ description: 'RFC 3339' }),
+  device: nullable(Type.String()),
+  port: nullable(Type.Integer({ description: 'Port of this host' })),
+  transport: nullable(Type.String({ description: '`libibumad` or `device`' })),
+  header_kind: nullable(Type.String({ description: '`old` or `new`' })),
+  agents: Type.Array(MadAgent, { description: 'On the first object: those that were registered' }),
+  header: answer.header,
+};
+
+/** One line of what `mad recv` prints. */
+export const MadRecvObject = exact(
+  {
+    schema: Type.Literal(SCHEMA_IDS.madRecv),
+    event: nullable(
+      Type.String({ description: '`listening`, `received`, or `returned`: sent, and not acknowledged' }),
+    ),
+    ...streamed,
+    message: nullable(DecodedMad),
+  },
+  { title: 'rdmatool mad recv' },
+);
+export type MadRecvObject = Type.Static<typeof MadRecvObject>;
+
+/** One line of what `mad serve` prints. */
+export const MadServeObject = exact(
+  {
+    schema: Type.Literal(SCHEMA_IDS.madServe),
+    event: nullable(
+      Type.String({
+        description:
+          '`listening`, `answered`, `refused`: answered with a status, `passed over`: nobody answers such, `returned`: an answer that was not acknowledged',
+      }),
+    ),
+    ...streamed,
+    request: nullable(DecodedMad),
+    answer: nullable(
+      exact({
+        method: exact({ value: Type.Integer(), name: nullable(Type.String()) }),
+        status: MadStatus,
+        bytes: Type.Integer({ description: 'Of the datagram, or of all that RMPP sends as one' }),
+        rmpp: Type.Boolean({ description: 'Whether it goes in segments' }),
+      }),
+    ),
+  },
+  { title: 'rdmatool mad serve' },
+);
+export type MadServeObject = Type.Static<typeof MadServeObject>;

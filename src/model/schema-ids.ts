@@ -24,5 +24,7 @@ export const SCHEMA_IDS = {
   madPing: 'rdmatool/mad-ping/1',
   madReset: 'rdmatool/mad-reset-counters/1',
   madSend: 'rdmatool/mad-send/1',
+  madRecv: 'rdmatool/mad-recv/1',
+  madServe: 'rdmatool/mad-serve/1',
   madDecode: 'rdmatool/mad-decode/1',
 } as const;

@@ -20,8 +20,10 @@ import {
   MadDecodeResult,
   MadGetDocument,
   MadPingResult,
+  MadRecvObject,
   MadResetResult,
   MadSendResult,
+  MadServeObject,
   MadTableResult,
 } from './mad.ts';
 import { PortResult } from './port.ts';
@@ -42,6 +44,8 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'mad-ping': MadPingResult as object as JsonSchema,
   'mad-reset-counters': MadResetResult as object as JsonSchema,
   'mad-send': MadSendResult as object as JsonSchema,
+  'mad-recv': MadRecvObject as object as JsonSchema,
+  'mad-serve': MadServeObject as object as JsonSchema,
   'mad-decode': MadDecodeResult as object as JsonSchema,
   schema: SchemaResult as object as JsonSchema,
   'cm-create-id': CmCreateIdResult as object as JsonSchema,

@@ -44,3 +44,15 @@ export class UnsupportedPlatformError extends Error {
 export class ClosedHandleError extends Error {
   override readonly name = 'ClosedHandleError';
 }
+
+/** Flags of a registration that the kernel does not know. */
+export class RefusedFlagsError extends NativeCallError {
+  constructor(
+    call: string,
+    errno: number,
+    /** Those that it knows; null where the library has not passed that on. */
+    readonly supported: number | null,
+  ) {
+    super(call, errno);
+  }
+}

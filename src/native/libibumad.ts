@@ -1,8 +1,8 @@
 /** libibumad: ports that send and receive MADs. umad_open_port(3), umad_register(3), umad_recv(3) … */
 import { constants } from 'node:os';
-import { ibUserMadHdr, umadCa, umadPort } from '../abi/umad.ts';
+import { ibUserMadHdr, maskBytes, umadCa, umadPort, umadRegAttr } from '../abi/umad.ts';
 import type { Decoded } from '../layout/codec.ts';
-import { ClosedHandleError, NativeCallError } from './errors.ts';
+import { ClosedHandleError, NativeCallError, RefusedFlagsError } from './errors.ts';
 import { type LibraryOrigin, type NativeFunction, NativeLibrary } from './library.ts';
 
 export const LIBIBUMAD_SONAME = 'libibumad.so.3';
@@ -14,43 +14,27 @@ const MOST_DEVICES = 64;
 export type UmadPortAttributes = Decoded<typeof umadPort>;
 export type UmadCaAttributes = Omit<Decoded<typeof umadCa>, 'ports'>;
 
-/** What the core needs of libibumad; tests put another in its place. */
-export interface Umad {
-  /** Device names. Without any device libibumad makes one up: only those that `device` knows are real. */
-  deviceNames(): Promise<string[]>;
-  /** Throws NativeCallError where the device is not there. */
-  device(name: string): Promise<UmadCaAttributes>;
-  /** Throws NativeCallError where the port is not there. */
-  port(device: string, port: number): Promise<UmadPortAttributes>;
-  /** Opens umadN of a port. Throws NativeCallError with the errno of open(2), or EOPNOTSUPP, EINVAL, ENODEV. */
-  openPort(device: string, port: number): Promise<UmadChannel>;
+/** What umad_register(3), umad_register_oui(3) and umad_register2(3) are told. */
+export interface UmadRegistration {
+  /** null; the library chooses by the class. */
+  readonly qpn: number | null;
+  readonly mgmtClass: number;
+  readonly version: number;
+  readonly oui: number | null;
+  /** A bit for each method. */
+  readonly methods: bigint;
+  readonly rmpp: number;
+  readonly flags: number;
 }
 
-/** An open umadN. Close it once; every later call throws ClosedHandleError. */
-export interface UmadChannel {
-  /** Bytes of the user-MAD header before each datagram. */
-  readonly headerBytes: number;
-  /**
-   * Registers a sender of a class that gets the replies to its requests.
-   * @param oui the vendor, for classes 0x30 to 0x4f; else null
-   * @returns the agent's id
-   */
-  register(mgmtClass: number, classVersion: number, rmppVersion: 0 | 1, oui: number | null): number;
-  /** Hands header and datagram to the kernel. Throws NativeCallError. */
-  send(agent: number, message: Uint8Array, timeoutMs: number, retries: number): void;
-  /**
-   * Takes the next message into `buffer`, header first.
-   * @param waitMs how long this thread, and the event loop with it, may wait for one: 0 or very little
-   * @returns bytes of the datagram; null where nothing is there; `{ needed }` bytes where it does not fit
-   * @throws NativeCallError
-   */
-  receive(buffer: Uint8Array, waitMs?: number): number | null | { readonly needed: number };
-  /** Whether a message is there within the time. Waits on a thread of the pool. Throws NativeCallError. */
-  poll(milliseconds: number): Promise<boolean>;
-  close(): void;
-}
+/** Where the library takes agent, timeout and retries from: it writes them into the header itself. */
+const ID_OFFSET = 0;
+const TIMEOUT_OFFSET = 8;
+const RETRIES_OFFSET = 12;
+/** The one flag that kernels know. */
+const USER_RMPP = 1;
 
-export class Libibumad implements Umad {
+export class Libibumad {
   readonly #library = new NativeLibrary(LIBIBUMAD_SONAME);
 
   origin(): LibraryOrigin {
@@ -91,7 +75,8 @@ export class Libibumad implements Umad {
     return attributes;
   }
 
-  async openPort(device: string, port: number): Promise<UmadChannel> {
+  /** Opens umadN. Throws NativeCallError with the errno of open(2), or EOPNOTSUPP, EINVAL, ENODEV. */
+  async openPort(device: string, port: number): Promise<LibibumadPort> {
     const { result, errno } = await this.#library
       .get<number>('int umad_open_port(const char *name, int port)')
       .callAsync(device, port);
@@ -100,11 +85,12 @@ export class Libibumad implements Umad {
       const isOpen = result === -constants.errno.EIO && errno !== 0;
       throw new NativeCallError(isOpen ? 'open' : 'umad_open_port', isOpen ? errno : -result);
     }
-    return new OpenPort(this.#library, result, `${device} port ${port}`);
+    return new LibibumadPort(this.#library, result, `${device} port ${port}`);
   }
 }
 
-class OpenPort implements UmadChannel {
+/** An open umadN. Close it once; every later call throws ClosedHandleError. */
+export class LibibumadPort {
   readonly headerBytes: number;
   readonly #agents: number[] = [];
   readonly #send: NativeFunction<number>;
@@ -135,35 +121,92 @@ class OpenPort implements UmadChannel {
     if (!this.#open) throw new ClosedHandleError(`${this.title} has been closed`);
   }
 
-  register(mgmtClass: number, classVersion: number, rmppVersion: 0 | 1, oui: number | null): number {
+  /**
+   * Registers an agent, and returns its id. Throws NativeCallError, RefusedFlagsError, and RangeError for what the
+   * library has no room for.
+   */
+  register(registration: UmadRegistration): number {
     this.#check();
+    if (registration.qpn !== null) {
+      throw new RangeError('libibumad chooses the queue pair of an agent by its class');
+    }
+    const { mgmtClass, version, oui, flags } = registration;
+    const isPlain =
+      flags === 0 && (oui === null || (version === 1 && oui <= 0xffffff && isOuiClass(mgmtClass)));
+    const agent = isPlain ? this.#registerPlain(registration) : this.#register2(registration);
+    this.#agents.push(agent);
+    return agent;
+  }
+
+  #registerPlain({ mgmtClass, version, oui, methods, rmpp }: UmadRegistration): number {
+    const mask = methods === 0n ? null : maskBytes(methods);
     const { result, errno } =
       oui === null
         ? this.library
             .get<number>('int umad_register(int port, int class, int version, uint8_t rmpp, void *mask)')
-            .call(this.portId, mgmtClass, classVersion, rmppVersion, null)
+            .call(this.portId, mgmtClass, version, rmpp, mask)
         : this.library
             .get<number>('int umad_register_oui(int port, int class, uint8_t rmpp, void *oui, void *mask)')
             .call(
               this.portId,
               mgmtClass,
-              rmppVersion,
+              rmpp,
               Uint8Array.of(oui >> 16, (oui >> 8) & 0xff, oui & 0xff),
-              null,
+              mask,
             );
     // Any failure is -EPERM, except of the arguments; errno has the cause.
     if (result < 0) throw new NativeCallError('umad_register', errno || -result);
-    this.#agents.push(result);
     return result;
   }
 
-  send(agent: number, message: Uint8Array, timeoutMs: number, retries: number): void {
+  #register2({ mgmtClass, version, oui, methods, rmpp, flags }: UmadRegistration): number {
+    const attributes = umadRegAttr.encode({
+      mgmt_class: mgmtClass,
+      mgmt_class_version: version,
+      flags,
+      method_mask: maskBytes(methods),
+      oui: oui ?? 0,
+      rmpp_version: rmpp,
+    });
+    const agent = new Uint8Array(4);
+    const { result } = this.library
+      .get<number>('int umad_register2(int port, void *attributes, void *agent)')
+      .call(this.portId, attributes, agent);
+    if (result !== 0) {
+      // The kernel's word on which it knows is lost: the library puts 0 in its place whatever was wrong.
+      if (result === EINVAL && flags > USER_RMPP) throw new RefusedFlagsError('umad_register2', result, null);
+      throw new NativeCallError('umad_register2', result);
+    }
+    return new DataView(agent.buffer).getUint32(0, true);
+  }
+
+  /** Header and datagram; agent, timeout and retries are those of the header. Throws NativeCallError. */
+  send(message: Uint8Array): void {
     this.#check();
-    const length = message.length - this.headerBytes;
-    const { result, errno } = this.#send.call(this.portId, agent, message, length, timeoutMs, retries);
+    const { result, errno } = this.#send.call(...this.#sendArguments(message));
     if (result < 0) throw new NativeCallError('umad_send', errno || -result);
   }
 
+  /** As send, on a thread of the pool. */
+  async sendAsync(message: Uint8Array): Promise<void> {
+    this.#check();
+    const { result, errno } = await this.#send.callAsync(...this.#sendArguments(message));
+    if (result < 0) throw new NativeCallError('umad_send', errno || -result);
+  }
+
+  #sendArguments(message: Uint8Array): [number, number, Uint8Array, number, number, number] {
+    const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
+    return [
+      this.portId,
+      view.getInt32(ID_OFFSET, true),
+      message,
+      message.length - this.headerBytes,
+      view.getInt32(TIMEOUT_OFFSET, true),
+      view.getInt32(RETRIES_OFFSET, true),
+    ];
+  }
+
+  /** As UmadChannel.receive: bytes, null for nothing, or what is needed. Throws NativeCallError. */
   receive(buffer: Uint8Array, waitMs = 0): number | null | { readonly needed: number } {
     this.#check();
     this.#lengthView.setInt32(0, buffer.length - this.headerBytes, true);
@@ -176,6 +219,7 @@ class OpenPort implements UmadChannel {
     throw new NativeCallError('umad_recv', cause);
   }
 
+  /** Whether a message is there within the time; on a thread of the pool. Throws NativeCallError. */
   async poll(milliseconds: number): Promise<boolean> {
     this.#check();
     const { result, errno } = await this.#poll.callAsync(this.portId, milliseconds);
@@ -195,3 +239,5 @@ class OpenPort implements UmadChannel {
     this.library.get<number>('int umad_close_port(int port)').call(this.portId);
   }
 }
+
+const isOuiClass = (mgmtClass: number): boolean => mgmtClass >= 0x30 && mgmtClass <= 0x4f;

@@ -11,6 +11,7 @@ import type {
 import type { Block, Cell } from '../output/blocks.ts';
 import { fieldRows, fieldText, layoutOf } from './mad-fields.ts';
 import { targetText } from './mad-get.ts';
+import { HEADER_COLUMNS, meaningOf, receivedHeaderBlock } from './mad-header.ts';
 
 const BYTES_A_LINE = 16;
 
@@ -63,7 +64,7 @@ const isPlainRead = (mad: MadEnvelope | null): boolean =>
   mad?.method.name === 'Get' && (mad.smp !== null || mad.dr_smp !== null);
 
 /** A datagram: header, fields, bytes. */
-function messageBlocks(title: string, message: DecodedMad): Block[] {
+export function messageBlocks(title: string, message: DecodedMad): Block[] {
   const { mad, attribute, records } = message;
   return [
     { type: 'heading', text: title, detail: attribute ?? '' },
@@ -89,6 +90,13 @@ const timesRows = (rtt: NonNullable<MadSendResult['rtt']>): [string, string][] =
   ],
 ];
 
+const elapsedRow = (elapsedMs: number, count: number): [string, string] => [
+  'in',
+  count > 1
+    ? `${elapsedMs} ms, ${Math.round(count / (elapsedMs / 1000))} round trips a second`
+    : `${elapsedMs} ms`,
+];
+
 export function madSendView(result: MadSendResult): Block[] {
   const { request, reply, rtt } = result;
   if (request === null) return [];
@@ -96,6 +104,7 @@ export function madSendView(result: MadSendResult): Block[] {
     ['target', targetText(result.target)],
     ['sent', String(result.sent)],
     ['answered', String(result.received)],
+    ...(result.elapsed_ms === null ? [] : [elapsedRow(result.elapsed_ms, result.received)]),
   ];
   return [
     ...messageBlocks('Request', request),
@@ -105,16 +114,10 @@ export function madSendView(result: MadSendResult): Block[] {
       : [
           {
             type: 'heading' as const,
-            text: 'Came with',
+            text: result.reply === null ? 'Came back, not answered' : 'Came with',
+            ...(result.returned_tid === null ? {} : { detail: `tid ${result.returned_tid}` }),
           },
-          {
-            type: 'pairs' as const,
-            indent: 2,
-            rows: Object.entries(result.header).map(([name, value]): [string, string] => [
-              name,
-              String(value),
-            ]),
-          },
+          receivedHeaderBlock(result.header),
         ]),
     { type: 'heading', text: 'In all' },
     {
@@ -139,9 +142,10 @@ export function madDecodeView(result: MadDecodeResult): Block[] {
       : [
           { type: 'heading' as const, text: 'User-MAD header' },
           {
-            type: 'pairs' as const,
+            type: 'table' as const,
             indent: 2,
-            rows: Object.entries(header).map(([name, value]): [string, string] => [name, String(value)]),
+            columns: HEADER_COLUMNS,
+            rows: Object.entries(header).map(([name, value]) => [name, String(value), meaningOf(name)]),
           },
         ]),
     ...(mad === null ? [] : messageBlocks('Datagram', mad)),

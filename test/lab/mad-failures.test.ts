@@ -73,7 +73,7 @@ describe('on a RoCE port', () => {
     [
       'there is no subnet manager',
       'mad table NodeRecord',
-      { status: 69, code: 'NO_SM', errno: null, message: /sm_lid is 0/, hint: /opensm/ },
+      { status: 69, code: 'NO_SM', errno: null, message: /no subnet manager/, hint: /--from/ },
     ],
     [
       'a user who is not root is told how to be allowed',

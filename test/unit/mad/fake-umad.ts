@@ -1,13 +1,13 @@
 /** libibumad without a kernel: a port whose answers a test decides. */
 import { ibUserMadHdr, umadCa, umadPort } from '../../../src/abi/umad.ts';
+import type { GidEntry, Registration, Umad, UmadChannel } from '../../../src/mad/backend.ts';
 import { NativeCallError } from '../../../src/native/errors.ts';
-import type { Umad, UmadChannel } from '../../../src/native/libibumad.ts';
 
 /** What becomes of a datagram: an answer, the kernel's word that nobody answered, or nothing. */
 export type Responder = (mad: Uint8Array, attempt: number) => Uint8Array | 'timeout' | null;
 
 export class FakeChannel implements UmadChannel {
-  readonly headerBytes = 64;
+  readonly header = 'new';
   readonly sent: Uint8Array[] = [];
   readonly registered: { mgmtClass: number; rmpp: number; oui: number | null }[] = [];
   closed = 0;
@@ -21,13 +21,17 @@ export class FakeChannel implements UmadChannel {
 
   constructor(private readonly respond: Responder) {}
 
-  register(mgmtClass: number, _version: number, rmpp: 0 | 1, oui: number | null): number {
+  register({ mgmtClass, rmpp, oui }: Registration): number {
     if (this.registerErrno !== 0) throw new NativeCallError('umad_register', this.registerErrno);
     this.registered.push({ mgmtClass, rmpp, oui });
     return this.registered.length - 1;
   }
 
-  send(_agent: number, message: Uint8Array): void {
+  async sendAsync(message: Uint8Array): Promise<void> {
+    this.send(message);
+  }
+
+  send(message: Uint8Array): void {
     if (this.sendErrno !== 0) throw new NativeCallError('umad_send', this.sendErrno);
     this.sent.push(message.slice());
     this.inFlight++;
@@ -75,6 +79,7 @@ export interface FakeOptions {
   /** Devices that libibumad names and does not know. */
   readonly madeUp?: readonly string[];
   readonly port?: Partial<Parameters<typeof umadPort.encode>[0]>;
+  readonly gids?: readonly GidEntry[];
   readonly openError?: NativeCallError;
 }
 
@@ -85,6 +90,8 @@ export function fakeUmad(channel: FakeChannel, options: FakeOptions = {}): Umad 
     if (!names.includes(name) || options.madeUp?.includes(name)) throw new NativeCallError('umad_get_ca', 19);
   };
   return {
+    transport: 'libibumad',
+    gids: async () => options.gids ?? [],
     deviceNames: async () => [...names],
     async device(name) {
       check(name);

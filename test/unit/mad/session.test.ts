@@ -214,7 +214,7 @@ describe('failures', () => {
     expect((await failureOf(get(quiet(), {}, LID, 'NodeInof'))).hint).toContain('NodeInfo');
     expect((await failureOf(get(quiet(), {}, LID, 'PathRecord'))).hint).toContain('mad table PathRecord');
     const table = (record: string, selection: string[]) =>
-      failureOf(Promise.resolve().then(() => tableQuery({ record, selection, single: false })));
+      failureOf(Promise.resolve().then(() => tableQuery({ record, selection, single: false, from: null })));
     expect((await table('PathRecrd', [])).hint).toContain('PathRecord');
     expect((await table('PathRecord', ['dgidd=::1'])).hint).toContain('dgid');
     expect((await table('PathRecord', ['preference=1'])).message).toContain('cannot be chosen by preference');
@@ -249,16 +249,13 @@ describe('failures', () => {
 
   it('an interruption closes the port', async () => {
     const channel = new FakeChannel(() => null);
-    const work = withSession(
-      { ...OPTIONS, timeoutMs: 10_000 },
-      (session) =>
-        session.ask({
-          attribute: requiredAttribute('NodeInfo', 'subnet'),
-          mgmtClass: 1,
-          method: 1,
-          target: LID,
-        }),
-      fakeUmad(channel),
+    const work = withSession({ ...OPTIONS, timeoutMs: 10_000 }, fakeUmad(channel), (session) =>
+      session.ask({
+        attribute: requiredAttribute('NodeInfo', 'subnet'),
+        mgmtClass: 1,
+        method: 1,
+        target: LID,
+      }),
     );
     setTimeout(() => process.emit('SIGINT'), 20);
     expect((await failureOf(work)).code).toBe('INTERRUPTED');
