@@ -1,4 +1,5 @@
 /** Socket addresses, from <netinet/in.h> and <infiniband/ib.h>: bytes <-> {family, address, port}. */
+import type { Codec } from '../layout/codec.ts';
 import { be16, be32, be64, bytes, u16, u32, u64 } from '../layout/scalar.ts';
 import { struct } from '../layout/struct.ts';
 import { gidText } from './ib-types.ts';
@@ -42,9 +43,11 @@ export interface SocketAddress {
   readonly scopeId: number;
 }
 
+const familyOf = (raw: Uint8Array): number => (raw[0] ?? 0) | ((raw[1] ?? 0) << 8);
+
 /** A sockaddr of any known family; null for the all-zero one and for families that are not known. */
 export function decodeSocketAddress(raw: Uint8Array): SocketAddress | null {
-  const family = (raw[0] ?? 0) | ((raw[1] ?? 0) << 8);
+  const family = familyOf(raw);
   if (family === AF.INET) {
     const { sin_addr, sin_port } = sockaddrIn.decode(raw);
     return { family: 'ipv4', address: sin_addr.join('.'), port: sin_port, scopeId: 0 };
@@ -58,6 +61,46 @@ export function decodeSocketAddress(raw: Uint8Array): SocketAddress | null {
     return { family: 'ib', address: gidText(sib_addr), port: Number(sib_sid & 0xffffn), scopeId: 0 };
   }
   return null;
+}
+
+/** `10.9.0.1:7174`, `[fd00::1]:7174`, `[fe80::1%2]:0`. */
+export function socketAddressText({ family, address, port, scopeId }: SocketAddress): string {
+  const scoped = scopeId === 0 ? address : `${address}%${scopeId}`;
+  return family === 'ipv4' ? `${scoped}:${port}` : `[${scoped}]:${port}`;
+}
+
+/**
+ * Room for a sockaddr in a structure, `type` by name. The value is the bytes; in JSON it is the address and the
+ * port as a text, `none` where all bytes are zero, and the bytes where the family is not known.
+ * @param inet6 the number of AF_INET6, where it is not Linux's
+ */
+export function sockaddrRoom(
+  type: string,
+  size: number,
+  align: number,
+  inet6: number = AF.INET6,
+): Codec<Uint8Array, string> {
+  return {
+    ...bytes(size),
+    type,
+    align,
+    toJson(raw) {
+      if (raw.every((byte) => byte === 0)) return 'none';
+      const family = familyOf(raw);
+      // Room enough for every family that is decoded, whatever the declared size is.
+      const room = new Uint8Array(Math.max(size, sockaddrIb.size));
+      room.set(raw);
+      // Only the one number stands for IPv6 here: Linux's may be another family there.
+      if (inet6 !== AF.INET6)
+        new DataView(room.buffer).setUint16(0, family === inet6 ? AF.INET6 : family, true);
+      const isForeign = inet6 !== AF.INET6 && family !== inet6 && family !== AF.INET;
+      const decoded = isForeign ? null : decodeSocketAddress(room);
+      const tooBig = decoded?.family === 'ib' && size < sockaddrIb.size;
+      if (decoded !== null && !tooBig) return socketAddressText(decoded);
+      return `family ${family}: ${Array.from(raw.subarray(2), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+    },
+    schema: () => ({ type: 'string' }),
+  };
 }
 
 /** The sockaddr_in or sockaddr_in6 of an address. Throws TypeError for a text that is none, and for AF_IB. */

@@ -138,11 +138,7 @@ export async function resolveMulticast(
   );
 }
 
-/** `10.9.0.1:7174`, `[fd00::1]:7174`. */
-export function endpointText({ address, port, scopeId, family }: SocketAddress): string {
-  const scoped = scopeId === 0 ? address : `${address}%${scopeId}`;
-  return family === 'ipv4' ? `${scoped}:${port}` : `[${scoped}]:${port}`;
-}
+export { socketAddressText as endpointText } from '../abi/sockaddr.ts';
 
 /** Loopback has no RDMA device behind it, though soft-RoCE can be put there. */
 export const isLoopback = ({ family, address }: SocketAddress): boolean =>

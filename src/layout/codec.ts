@@ -19,6 +19,8 @@ export interface Codec<T, J extends Json = Json> {
   readonly meaning?: string;
   /** The members, where the type is a structure or a union. */
   readonly members?: readonly Member[];
+  /** The type of the elements and their number, where the type is an array. */
+  readonly elements?: { readonly codec: Codec<unknown>; readonly length: number };
   /** Reads the value at `offset`. The caller has checked the bounds. */
   read(view: DataView, offset: number): T;
   /**

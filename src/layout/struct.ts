@@ -248,6 +248,7 @@ export function array<T, J extends Json>(element: Codec<T, J>, length: number): 
   checkLength(length);
   return {
     type: arrayType(element.type, length),
+    elements: { codec: element, length },
     size: element.size * length,
     align: element.align,
     read: (view, offset) =>

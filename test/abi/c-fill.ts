@@ -20,13 +20,21 @@ export function fill(
   const fillMembers = (all: readonly Member[], prefix: string, isUnion: boolean): Values => {
     const values: Values = {};
     // Of a union one member is filled, the largest.
-    const [largest] = [...all].sort((a, b) => b.size - a.size);
+    const [largest] = all.filter(({ name }) => isAssignable(prefix + name)).sort((a, b) => b.size - a.size);
     const members = isUnion && largest ? [largest] : all;
     for (const { name, codec } of members) {
       const path = prefix + name;
       if (!isAssignable(path)) continue;
       if (codec.members) {
         values[name] = fillMembers(codec.members, `${path}.`, codec.type.startsWith('union '));
+        continue;
+      }
+      const elements = codec.elements;
+      if (elements?.codec.members) {
+        const { members: of = [], size } = elements.codec;
+        values[name] = Array.from({ length: elements.length }, (_, index) =>
+          size === 0 ? {} : fillMembers(of, `${path}[${index}].`, false),
+        );
         continue;
       }
       let chosen = assignment(`s.${path}`, codec, random);
@@ -87,6 +95,19 @@ function assignment(target: string, codec: Codec<unknown>, random: Random): Assi
     return { statement: `memcpy(&${target}, "${text}", sizeof ${target});`, value, key: text };
   }
   throw new Error(`how to assign ${codec.type} in C is not known here`);
+}
+
+/** The values without what was not asked for: other readings of a union's bytes. */
+export function readingsOf(values: unknown, wanted: unknown): unknown {
+  if (Array.isArray(values) && Array.isArray(wanted)) {
+    return values.map((value, index) => readingsOf(value, wanted[index]));
+  }
+  if (!isPlain(values) || !isPlain(wanted)) return values;
+  return Object.fromEntries(
+    Object.entries(values)
+      .filter(([name]) => Object.hasOwn(wanted, name))
+      .map(([name, value]) => [name, readingsOf(value, wanted[name])]),
+  );
 }
 
 /**

@@ -35,9 +35,19 @@ const INCLUDES = ['endian.h', 'netinet/in.h', 'stddef.h', 'stdint.h', 'stdio.h',
 const LIBIBUMAD = `#define ib_user_mad libibumad_user_mad
 #include <infiniband/umad.h>
 #undef ib_user_mad`;
-const PREAMBLE = [...INCLUDES.map((header) => `#include <${header}>`), LIBIBUMAD, INTEGER_TYPE, ''].join(
-  '\n',
-);
+const PREAMBLE = [...INCLUDES.map((header) => `#include <${header}>`), LIBIBUMAD].join('\n');
+
+/** The kernel's header of the user CM, which cannot stand beside librdmacm's: both name the port spaces. */
+export const USER_CM_PREAMBLE = [
+  'endian.h',
+  'stddef.h',
+  'stdint.h',
+  'stdio.h',
+  'string.h',
+  'rdma/rdma_user_cm.h',
+]
+  .map((header) => `#include <${header}>`)
+  .join('\n');
 
 /** Where a member lies, its size, and its type where it is an integer. */
 export interface CMember {
@@ -70,9 +80,14 @@ export function memberPaths(
 export class CHeaders {
   readonly #directory = mkdtempSync(join(tmpdir(), 'rdmatool-headers-'));
   readonly #flags: readonly string[];
+  readonly #preamble: string;
 
-  /** @param includePath holds infiniband/ and rdma/; everything else comes from the system */
-  constructor(includePath: string) {
+  /**
+   * @param includePath holds infiniband/ and rdma/; everything else comes from the system
+   * @param preamble begins each program
+   */
+  constructor(includePath: string, preamble = PREAMBLE) {
+    this.#preamble = `${preamble}\n${INTEGER_TYPE}\n`;
     // Only these two: another root's libc headers would not go with this system's compiler.
     for (const folder of ['infiniband', 'rdma']) {
       symlinkSync(join(includePath, folder), join(this.#directory, folder));
@@ -90,7 +105,7 @@ export class CHeaders {
     const lines = expressions.map(
       (expression, i) => `static inline void probe${i}(void) { (void)(${expression}); }`,
     );
-    writeFileSync(source, `${PREAMBLE}#line 1 "probe"\n${lines.join('\n')}\n`);
+    writeFileSync(source, `${this.#preamble}#line 1 "probe"\n${lines.join('\n')}\n`);
     const { status, stderr, error } = spawnSync(
       COMPILER,
       [...this.#flags, '-fsyntax-only', '-fmax-errors=0', '-fdiagnostics-color=never', source],
@@ -116,7 +131,7 @@ export class CHeaders {
   /** Compiles and runs a program with this body of main(), and gives its output, line by line. */
   run(body: string): string[] {
     const [source, program] = [join(this.#directory, 'program.c'), join(this.#directory, 'program')];
-    writeFileSync(source, `${PREAMBLE}\nint main(void)\n{\n${body}\n\treturn 0;\n}\n`);
+    writeFileSync(source, `${this.#preamble}\nint main(void)\n{\n${body}\n\treturn 0;\n}\n`);
     execFileSync(COMPILER, [...this.#flags, '-o', program, source], { encoding: 'utf8' });
     return execFileSync(program, { encoding: 'utf8', maxBuffer: 1 << 26 })
       .trimEnd()
@@ -126,7 +141,7 @@ export class CHeaders {
   /** The names of all enumeration constants and of all macros without parameters. */
   constantNames(): string[] {
     const source = join(this.#directory, 'empty.c');
-    writeFileSync(source, PREAMBLE);
+    writeFileSync(source, this.#preamble);
     const preprocess = (...flags: string[]): string =>
       execFileSync(COMPILER, [...this.#flags, '-E', ...flags, source], {
         encoding: 'utf8',

@@ -3,6 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import * as efaKernel from '../../../src/abi/efa-kernel.ts';
 import * as efadv from '../../../src/abi/efadv.ts';
+import * as ucmaLinux from '../../../src/abi/ucma/linux.ts';
+import * as ucmaReference from '../../../src/abi/ucma/reference.ts';
+import * as ucmaShared from '../../../src/abi/ucma/shared.ts';
 import * as uverbs from '../../../src/abi/uverbs.ts';
 import * as verbs from '../../../src/abi/verbs.ts';
 import { type BitField, bitfield, bitRecord, bitsAt, wideBitsAt } from '../../../src/layout/bits.ts';
@@ -122,7 +125,7 @@ test('C bit fields: 200 random ones', () => {
 });
 
 describe('every declared structure', () => {
-  const layouts = [verbs, efadv, uverbs, efaKernel].flatMap((module) =>
+  const layouts = [verbs, efadv, uverbs, efaKernel, ucmaLinux, ucmaReference, ucmaShared].flatMap((module) =>
     Object.values<unknown>(module).filter(isStruct),
   );
   const ajv = new Ajv2020({ strict: true, strictRequired: true });
