@@ -152,7 +152,7 @@ async function printFailedDocument(
   const spec = await commandIn(ownArguments);
   // An interruption may come when the document, or a part of it, is out.
   if (!spec?.failed || !ownArguments.includes('--json') || streams.hasData) return;
-  const document: ResultDocument = spec.failed(error);
+  const document: ResultDocument = await spec.failed(error);
   await streams.data(spec.streams ? jsonLine(document) : jsonDocument(document)).catch(() => {});
 }
 

@@ -27,7 +27,9 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDeclaration>>> = {
   'mad send': async () => (await import('./mad-send.ts')).madSendCommand,
   'mad recv': async () => (await import('./mad-recv.ts')).madRecvCommand,
   'mad serve': async () => (await import('./mad-serve.ts')).madServeCommand,
-  'mad decode': async () => (await import('./mad-decode.ts')).madDecodeCommand,
+  'decode ucma': async () => (await import('./decode-ucma.ts')).decodeUcmaCommand,
+  'decode umad': async () => (await import('./decode-umad.ts')).decodeUmadCommand,
+  'decode mad': async () => (await import('./decode-mad.ts')).decodeMadCommand,
   'lab run': async () => (await import('./lab-run.ts')).labRunCommand,
   'lab up': async () => (await import('./lab-up.ts')).labUpCommand,
   'lab down': async () => (await import('./lab-down.ts')).labDownCommand,
@@ -61,5 +63,6 @@ export function commandNamedBy(argv: readonly string[]): string | undefined {
 export const GROUPS: Readonly<Record<string, string>> = {
   cm: 'Make RDMA connections step by step, and say why one fails',
   mad: 'Ask, answer and receive with management datagrams',
+  decode: 'Bytes of the interfaces to the kernel into fields, without any device',
   lab: 'Run RDMA programs on a machine that has no RDMA hardware',
 };

@@ -112,7 +112,7 @@ export const madSendCommand = defineCommand({
       does: 'the counters of a port set to zero',
     },
   ],
-  seeAlso: ['rdmatool-mad-get(1)', 'rdmatool-mad-decode(1)', 'umad_send(3)'],
+  seeAlso: ['rdmatool-mad-get(1)', 'rdmatool-decode-mad(1)', 'umad_send(3)'],
   failed: (error) => ({
     schema: SCHEMA_IDS.madSend,
     error,

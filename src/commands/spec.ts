@@ -235,7 +235,7 @@ export interface CommandSpec<O extends OptionSpecs = OptionSpecs> {
   /** `--json` prints an object a line, a failure before the first one too. */
   readonly streams?: boolean;
   /** What `--json` prints when the command fails before it has a result. */
-  readonly failed?: (error: FailureJson) => ResultDocument;
+  readonly failed?: (error: FailureJson) => ResultDocument | Promise<ResultDocument>;
   /** The command ends itself on Ctrl-C, for it has something to put back first. */
   readonly endsItself?: boolean;
   /** Returns the exit status. */

@@ -11,6 +11,9 @@ export interface FieldReading {
   readonly value: Json;
   /** The declaration's sentence, empty where it has none. */
   readonly meaning: string;
+  /** For bit fields: the first bit from the start of what is read, the top bit of a byte first. */
+  readonly bitOffset?: number;
+  readonly bitWidth?: number;
 }
 
 /** A field that the bytes do not, or not wholly, hold. */
@@ -46,19 +49,25 @@ export function readFields(
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const fields: FieldReading[] = [];
   const missing: MissingField[] = [];
-  const visit = (codec: Codec<unknown>, name: string, at: number, chosen: string | undefined): void => {
+  const visit = (
+    codec: Codec<unknown>,
+    name: string,
+    at: number,
+    chosen: string | undefined,
+    bits: Bits | null,
+  ): void => {
     if (codec.members) {
       const isChosen = (member: Member): boolean => chosen === undefined || member.name === chosen;
       for (const member of codec.members.filter(isChosen)) {
         const path = name === '' ? `${prefix}${member.name}` : `${name}.${member.name}`;
-        visit(member.codec, path, at + member.offset, choose[member.name]);
+        visit(member.codec, path, at + member.offset, choose[member.name], bitsOf(member, base + at));
       }
       return;
     }
     if (codec.elements?.codec.members) {
       const { codec: element, length } = codec.elements;
       for (let index = 0; index < length; index++) {
-        visit(element, `${name}[${index}]`, at + index * element.size, undefined);
+        visit(element, `${name}[${index}]`, at + index * element.size, undefined, null);
       }
       return;
     }
@@ -68,8 +77,17 @@ export function readFields(
       return;
     }
     const value = codec.toJson(codec.read(view, at));
-    fields.push({ ...place, type: codec.type, value, meaning: codec.meaning ?? '' });
+    fields.push({ ...place, type: codec.type, value, meaning: codec.meaning ?? '', ...bits });
   };
-  visit(layout, '', 0, undefined);
+  visit(layout, '', 0, undefined, null);
   return { fields, missing };
+}
+
+type Bits = Required<Pick<FieldReading, 'bitOffset' | 'bitWidth'>>;
+
+/** Bits that are whole bytes are a plain field. */
+function bitsOf({ bitOffset, bitWidth }: Member, start: number): Bits | null {
+  if (bitOffset === undefined || bitWidth === undefined) return null;
+  if (bitOffset % 8 === 0 && bitWidth % 8 === 0) return null;
+  return { bitOffset: start * 8 + bitOffset, bitWidth };
 }

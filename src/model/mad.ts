@@ -245,17 +245,6 @@ export const MadSendResult = exact(
 );
 export type MadSendResult = Type.Static<typeof MadSendResult>;
 
-export const MadDecodeResult = exact(
-  {
-    schema: Type.Literal(SCHEMA_IDS.madDecode),
-    error: nullable(Failure),
-    header: nullable(ofLayout(omitting(ibUserMadHdr, 'reserved'))),
-    mad: nullable(DecodedMad),
-  },
-  { title: 'rdmatool mad decode' },
-);
-export type MadDecodeResult = Type.Static<typeof MadDecodeResult>;
-
 /** What `mad get` prints, of one port or of all. */
 export const MadGetDocument = Type.Union([MadGetResult, MadGetPortsResult]);
 

@@ -27,4 +27,7 @@ export const SCHEMA_IDS = {
   madRecv: 'rdmatool/mad-recv/1',
   madServe: 'rdmatool/mad-serve/1',
   madDecode: 'rdmatool/mad-decode/1',
+  decode: 'rdmatool/decode/1',
+  trace: 'rdmatool/trace/1',
+  traceSummary: 'rdmatool/trace-summary/1',
 } as const;

@@ -13,11 +13,11 @@ import { CmJoinResult } from './cm-join.ts';
 import { CmRunObject } from './cm-run.ts';
 import { CompletionResult } from './completion.ts';
 import { CountersResult } from './counters.ts';
+import { DecodeResult } from './decode.ts';
 import { GidResult } from './gid.ts';
 import { LabStatusResult } from './lab-status.ts';
 import { ListResult } from './list.ts';
 import {
-  MadDecodeResult,
   MadGetDocument,
   MadPingResult,
   MadRecvObject,
@@ -46,7 +46,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'mad-send': MadSendResult as object as JsonSchema,
   'mad-recv': MadRecvObject as object as JsonSchema,
   'mad-serve': MadServeObject as object as JsonSchema,
-  'mad-decode': MadDecodeResult as object as JsonSchema,
+  decode: DecodeResult as object as JsonSchema,
   schema: SchemaResult as object as JsonSchema,
   'cm-create-id': CmCreateIdResult as object as JsonSchema,
   'cm-bind': CmBindResult as object as JsonSchema,

@@ -6,7 +6,7 @@ import type { EnumJson } from '../layout/enumeration.ts';
 import type { FlagsJson } from '../layout/flags.ts';
 import type { Fields, Struct } from '../layout/struct.ts';
 import type { Cell } from '../output/blocks.ts';
-import { enumText, flagsText, hexAndDecimal } from './values.ts';
+import { enumText, flagsText, hexAndDecimal, hexText } from './values.ts';
 
 type JsonObject = { readonly [field: string]: Json };
 
@@ -36,20 +36,12 @@ export function fieldText(value: Json, kind: string): string {
     case 'identifier':
       return hexAndDecimal(Number(value));
     case 'bytes':
-      return bytesText(String(value));
+      return hexText(String(value));
     case 'list':
       return listText(value);
     default:
       return String(value);
   }
-}
-
-/** Bytes up to the last that is not zero, eight to a group. */
-function bytesText(hex: string): string {
-  const shown = hex.replace(/(00)+$/, '');
-  if (shown === '') return `${hex.length / 2} bytes of zeros`;
-  const groups = shown.match(/.{1,16}/g) ?? [];
-  return shown.length === hex.length ? groups.join(' ') : `${groups.join(' ')} and zeros`;
 }
 
 /** Elements with their runs told as one: `1 x2`; zeros at the end are left out. */

@@ -1,7 +1,6 @@
 import type { Json } from '../layout/codec.ts';
 import type {
   DecodedMad,
-  MadDecodeResult,
   MadEnvelope,
   MadPingResult,
   MadResetResult,
@@ -132,24 +131,6 @@ function elapsedRows({ elapsed_ms, received }: MadSendResult): [string, string][
   if (elapsed_ms === null || received < 2) return [];
   const rate = elapsed_ms === 0 ? '' : ` (${Math.round((received * 1000) / elapsed_ms)} answers a second)`;
   return [['took', `${elapsed_ms} ms${rate}`]];
-}
-
-export function madDecodeView(result: MadDecodeResult): Block[] {
-  const { header, mad } = result;
-  return [
-    ...(header === null
-      ? []
-      : [
-          { type: 'heading' as const, text: 'User-MAD header' },
-          {
-            type: 'table' as const,
-            indent: 2,
-            columns: HEADER_COLUMNS,
-            rows: Object.entries(header).map(([name, value]) => [name, String(value), meaningOf(name)]),
-          },
-        ]),
-    ...(mad === null ? [] : messageBlocks('Datagram', mad)),
-  ];
 }
 
 /** Records of few fields as a table, of many a section each. */

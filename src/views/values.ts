@@ -57,3 +57,11 @@ export function durationText(microseconds: number): string {
   const [unit, size] = units.find(([, size]) => microseconds >= size) ?? units[2];
   return `${Number((microseconds / size).toPrecision(4))} ${unit}`;
 }
+
+/** Bytes up to the last that is not zero, eight to a group. */
+export function hexText(hex: string): string {
+  const shown = hex.replace(/(00)+$/, '');
+  if (shown === '') return `${hex.length / 2} bytes of zeros`;
+  const groups = shown.match(/.{1,16}/g) ?? [];
+  return shown.length === hex.length ? groups.join(' ') : `${groups.join(' ')} and zeros`;
+}

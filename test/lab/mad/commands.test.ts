@@ -59,8 +59,11 @@ describe('on a healthy fabric', () => {
     const many = await fabric.json('mad send PortCounters 2 port_select=1 --class PERF -c 500 --window 16');
     expect(many).toMatchObject({ error: null, sent: 500, received: 500 });
     const hex = String((one['reply'] as Record<string, unknown>)['hex']);
-    const { stdout } = await fabric.shell(`rdmatool mad decode --json ${hex}`);
-    expect((JSON.parse(stdout) as Record<string, unknown>)['mad']).toEqual(one['reply']);
+    const { stdout } = await fabric.shell(`rdmatool decode mad --json ${hex}`);
+    const fields = JSON.parse(stdout).parts.flatMap((part: { fields: unknown[] }) => part.fields);
+    const values = new Map(fields.map(({ name, value }: { name: string; value: unknown }) => [name, value]));
+    for (const [name, value] of Object.entries(one['fields'] as object))
+      expect(values.get(name)).toEqual(value);
   });
 
   it('mad send gives raw data and numbers as they are', async () => {
@@ -112,15 +115,12 @@ describe('on a healthy fabric', () => {
     ['mad get NodeInfo 65535', 2, '0xbfff'],
     ['mad get NodeInfo 0,1,255', 2, 'no port of a switch'],
     ['mad get VLArbitrationTable 1 --block 65535', 1, 'INVALID_ATTRIB_VALUE'],
-    ['mad get NodeInfo 1 --timeout 99999999999', 2, 'up to 2147483647'],
-    ['mad get NodeInfo 1 --watch 99999999999', 2, 'up to 2147483'],
+    ['mad get NodeInfo 1 --timeout 99999999999', 2, 'from 1 to'],
+    ['mad get NodeInfo 1 --watch 99999999999', 2, 'from 1 to'],
     ['mad get NodeInfo 1 --key-file /dev/zero', 2, 'more than 4096 bytes'],
     ['mad send PortCounters 1 --class PERF --data-file /dev/zero', 2, 'cannot be read: more than'],
     ['mad send PortCounters 1 --class PERF --window 0', 2, 'above 0 and up to 65535'],
     ['mad send PortCounters 1 --class PERF --count 0', 2, 'above 0'],
-    ['mad decode --file /dev/full', 2, 'cannot be read: more than'],
-    ['mad decode 0101', 2, 'at least 24 bytes'],
-    ['mad decode xyz', 2, 'hexadecimal'],
   ])('%s ends with %i and says %s', async (command, status, message) => {
     const outcome = await fabric.shell(`rdmatool ${command}`);
     expect([outcome.status, outcome.stderr]).toEqual([status, expect.stringContaining(message)]);

@@ -24,10 +24,10 @@ describe('schemas', () => {
 
   it.each(commands.flatMap((spec) => (spec.failed ? [[spec.path.join('-'), spec.failed] as const] : [])))(
     '%s: what is printed when the command never got to work fits',
-    (_name, failed) => {
+    async (_name, failed) => {
       for (const code of Object.keys(FAILURES) as (keyof typeof FAILURES)[]) {
         const error: FailureJson = { code, errno: { value: 5, name: 'EIO' }, message: 'm', hint: '' };
-        const document = failed(error);
+        const document = await failed(error);
         const schema = SCHEMAS[nameOf(document.schema)];
         expect(schema, document.schema).toBeDefined();
         const validate = ajv.getSchema(document.schema) ?? ajv.compile({ $id: document.schema, ...schema });
