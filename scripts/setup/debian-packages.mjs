@@ -102,6 +102,19 @@ export const PACKAGES = [
     why: 'says what is wrong with manual pages',
   },
   {
+    tier: 'labs',
+    name: 'strace',
+    proof: '/usr/bin/strace',
+    why: 'follows the programs that rdmatool trace shows',
+  },
+  { tier: 'labs', name: 'xxd', proof: '/usr/bin/xxd', why: 'spells bytes that rdmatool decode is to read' },
+  {
+    tier: 'labs',
+    name: 'bsdextrautils',
+    proof: '/usr/bin/hexdump',
+    why: 'hexdump, which spells bytes that rdmatool decode is to read',
+  },
+  {
     tier: 'long',
     name: 'debootstrap',
     proof: '/usr/sbin/debootstrap',

@@ -30,6 +30,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDeclaration>>> = {
   'decode ucma': async () => (await import('./decode-ucma.ts')).decodeUcmaCommand,
   'decode umad': async () => (await import('./decode-umad.ts')).decodeUmadCommand,
   'decode mad': async () => (await import('./decode-mad.ts')).decodeMadCommand,
+  trace: async () => (await import('./trace.ts')).traceCommand,
   'lab run': async () => (await import('./lab-run.ts')).labRunCommand,
   'lab up': async () => (await import('./lab-up.ts')).labUpCommand,
   'lab down': async () => (await import('./lab-down.ts')).labDownCommand,

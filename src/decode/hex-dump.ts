@@ -154,14 +154,22 @@ function dumpIn(lines: readonly string[]): Dump | null {
     });
     repeats = false;
   }
-  if (isXxd) return formOf(parsed, XXD_WORDS, [16]);
+  if (isXxd) return formOf(parsed, XXD_WORDS, [16]) ?? refuse(lines, parsed);
   const isAddressOnly = parsed.at(-1)?.words.length === 0;
   // One line alone may as well be plain digits; an odd count of them cannot.
   const isOne = parsed.length < 2 && !hasText && (parsed[0]?.address.length ?? 0) % 2 === 0;
   if (parsed.length === 0 || isOne) return null;
   const form = formOf(parsed, WORDS, hasText ? [16, 8, 10] : [8, 16, 10]);
-  if (form === null && (hasText || isAddressOnly)) throw notADump(0, lines[0] ?? '');
-  return form;
+  return form === null && (hasText || isAddressOnly) ? refuse(lines, parsed) : form;
+}
+
+/** Names the first line from which on no reading fits. */
+function refuse(lines: readonly string[], parsed: readonly DumpLine[]): never {
+  const fits = (count: number): boolean =>
+    formOf(parsed.slice(0, count), [...WORDS, ...XXD_WORDS], [16, 8, 10]) !== null;
+  const wrong = parsed.find((_, index) => !fits(index + 1)) ?? parsed[0];
+  const index = (wrong?.line ?? 1) - 1;
+  throw notADump(index, lines[index] ?? '');
 }
 
 const notADump = (index: number, text: string): HexDumpError =>

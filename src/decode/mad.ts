@@ -25,7 +25,7 @@ const HEADER_ALONE = HEADER_SIZE;
  * @param isHeaderOnly the kernel has given back the header alone: the rest is not missing
  */
 export function findMad(bytes: Uint8Array, offset = 0, isHeaderOnly = false): Findings {
-  const common = readFields(madHeader, bytes, { offset });
+  const common = readFields(madHeader, bytes, { offset, prefix: 'mad.' });
   const parts: DecodedPart[] = [partOf('mad_hdr', common.fields)];
   if (common.missing.length > 0) {
     return {

@@ -57,7 +57,8 @@ function findings(edition: UcmaEditionName, reading: UcmaReading, parts: Finding
     older: reading.older,
     extra: reading.extra,
     notes: reading.notes,
-    wrong: reading.command === null ? (reading.notes[0] ?? 'no command') : null,
+    wrong:
+      reading.command === null && reading.missing.length === 0 ? (reading.notes[0] ?? 'no command') : null,
   };
 }
 

@@ -35,7 +35,7 @@ export function findUmad(bytes: Uint8Array, wanted: UserMadHeader | 'auto'): Fin
   const detected = wanted === 'auto' ? headerIn(bytes) : wanted;
   const kind = detected ?? 'new';
   const layout = LAYOUTS[kind];
-  const header = readFields(layout, bytes);
+  const header = readFields(layout, bytes, { prefix: 'umad.' });
   const parts = [partOf(layout.title, header.fields)];
   const notes =
     detected === null

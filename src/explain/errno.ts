@@ -74,6 +74,9 @@ export function errnoValue(value: number): ErrnoValue {
   return { value, name: errnoName(value) };
 }
 
+/** What an errno of that name means; null where nothing is known of it. */
+export const meaningOfErrno = (name: string): string | null => MEANINGS[name] ?? null;
+
 export function errnoMeaning(value: number): string {
   return MEANINGS[errnoName(value)] ?? 'see errno(3)';
 }

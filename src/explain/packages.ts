@@ -28,6 +28,7 @@ export const PACKAGES = {
     arch: 'rdma-core',
     alpine: 'rdma-core',
   },
+  strace: { debian: 'strace', redhat: 'strace', suse: 'strace', arch: 'strace', alpine: 'strace' },
   libefa: {
     debian: 'ibverbs-providers',
     redhat: 'libibverbs',

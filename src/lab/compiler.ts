@@ -1,8 +1,8 @@
 /** The C compiler of the machine, for the C parts of the labs. */
 import { spawn } from 'node:child_process';
 import { realpathSync, statSync } from 'node:fs';
+import { findExecutable } from '../processes/executable.ts';
 import { LabError } from './error.ts';
-import { findExecutable } from './executable.ts';
 
 export interface Compiler {
   readonly file: string;

@@ -29,6 +29,7 @@ import {
 import { PortResult } from './port.ts';
 import { QueryDeviceResult } from './query-device.ts';
 import { SchemaResult } from './schema.ts';
+import { TraceObject } from './trace.ts';
 
 /** The JSON Schema of each command's output, by command. */
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
@@ -47,6 +48,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'mad-recv': MadRecvObject as object as JsonSchema,
   'mad-serve': MadServeObject as object as JsonSchema,
   decode: DecodeResult as object as JsonSchema,
+  trace: TraceObject as object as JsonSchema,
   schema: SchemaResult as object as JsonSchema,
   'cm-create-id': CmCreateIdResult as object as JsonSchema,
   'cm-bind': CmBindResult as object as JsonSchema,

@@ -1,4 +1,5 @@
 /** A log of strace, from a file or as it grows, as what it says to the RDMA devices. */
+import { StraceTextError } from '../decode/strace-string.ts';
 import { Failure } from '../explain/failure.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import type { TraceEntry, TraceSummary } from '../model/trace.ts';
@@ -42,9 +43,16 @@ export class LogReader {
   }
 
   #entry(call: Parameters<DeviceCalls['take']>[0]): TraceEntry | null {
-    const entry = this.#calls.take(call);
-    if (entry !== null) this.#tallies.add(entry);
-    return entry;
+    try {
+      const entry = this.#calls.take(call);
+      if (entry !== null) this.#tallies.add(entry);
+      return entry;
+    } catch (error) {
+      // Its arguments are not what strace writes.
+      if (!(error instanceof StraceTextError)) throw error;
+      this.#log.damaged.push({ line: call.line, text: call.args.join(', '), reason: error.message });
+      return null;
+    }
   }
 
   #failure(exitStatus: number | null): Failure | null {

@@ -15,10 +15,8 @@ export class Tallies {
 
   add({ device, call, name, result, duration_ms }: TraceEntry): void {
     const kind = deviceKind(device) ?? device;
-    const label =
-      kind === 'umad' && (call === 'write' || call === 'read')
-        ? `${call} ${name ?? ''}`.trimEnd()
-        : (name ?? call);
+    const isDatagram = kind === 'umad' && name !== null && name !== call;
+    const label = isDatagram && /^(read|write)$/.test(call) ? `${call} ${name}` : (name ?? call);
     const key = `${kind} ${label}`;
     const tally = this.#tallies.get(key) ?? { device: kind, name: label, calls: 0, errors: 0, durations: [] };
     this.#tallies.set(key, tally);

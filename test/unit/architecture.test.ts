@@ -31,7 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cm: ['devices', 'model', 'explain', 'system', 'native', 'abi', 'layout', 'waiting'],
   mad: ['model', 'explain', 'system', 'native', 'datagram', 'abi', 'layout', 'waiting'],
   decode: ['model', 'explain', 'datagram', 'abi', 'layout'],
-  trace: ['decode', 'model', 'explain', 'system', 'datagram', 'abi', 'layout', 'waiting'],
+  trace: ['decode', 'model', 'explain', 'system', 'processes', 'datagram', 'abi', 'layout', 'waiting'],
   model: ['explain', 'datagram', 'abi', 'layout'],
   explain: ['abi', 'layout'],
   system: ['native'],
@@ -40,7 +40,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   abi: ['layout'],
   layout: [],
   waiting: [],
-  lab: ['abi', 'layout', 'explain', 'root'],
+  processes: [],
+  lab: ['abi', 'layout', 'explain', 'processes', 'root'],
 };
 
 /** The only files outside a part that may reach what is meant for few. */

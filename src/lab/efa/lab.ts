@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { packageRoot } from '../../package-root.ts';
-import { type EndingSignal, runInTerminal, SignalWatch, statusOfSignal } from '../child.ts';
+import { type EndingSignal, runInTerminal, SignalWatch, statusOfSignal } from '../../processes/child.ts';
 import { LabError, usageError } from '../error.ts';
 import { TemporaryTree } from '../temporary-tree.ts';
 import { type LabDevice, labDevice } from './device.ts';

@@ -5,7 +5,7 @@
 import { accessSync, constants, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../package-root.ts';
-import { type EndingSignal, runInTerminal, SignalWatch, statusOfSignal } from '../child.ts';
+import { type EndingSignal, runInTerminal, SignalWatch, statusOfSignal } from '../../processes/child.ts';
 import { LabError, usageError } from '../error.ts';
 import type { LabStatus } from '../status.ts';
 import { TemporaryTree } from '../temporary-tree.ts';

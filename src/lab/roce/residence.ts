@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { packageRoot } from '../../package-root.ts';
-import { SignalWatch, statusOfSignal } from '../child.ts';
+import { SignalWatch, statusOfSignal } from '../../processes/child.ts';
 import { LabError } from '../error.ts';
 import { nodeProgram } from '../node-program.ts';
 import type { LabStatus } from '../status.ts';

@@ -1,7 +1,7 @@
 /** Runs a program of this machine in a guest: the one that is up, or one of its own. */
 import { realpathSync, statSync } from 'node:fs';
 import { packageRoot } from '../../package-root.ts';
-import { SignalWatch, statusOfSignal } from '../child.ts';
+import { SignalWatch, statusOfSignal } from '../../processes/child.ts';
 import { usageError } from '../error.ts';
 import { nodeProgram } from '../node-program.ts';
 import { prepareBootFiles } from './boot-files.ts';

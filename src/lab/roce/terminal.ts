@@ -1,7 +1,7 @@
 /** Runs a command in a guest with this process's own streams, terminal and signals. */
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
-import type { SignalWatch } from '../child.ts';
+import type { SignalWatch } from '../../processes/child.ts';
 import { LabError } from '../error.ts';
 import { type CommandEnd, GuestCommand } from './command.ts';
 import type { Wire } from './frames.ts';

@@ -26,7 +26,7 @@ export type AnyDocument =
 const validators = new Map<string, ValidateFunction>();
 
 /** The validator of a command's documents. */
-function validatorOf(command: string): ValidateFunction {
+export function validatorOf(command: string): ValidateFunction {
   let validate = validators.get(command);
   if (validate === undefined) {
     const { stdout } = spawnSync(process.execPath, [RDMATOOL, 'schema', command], { encoding: 'utf8' });

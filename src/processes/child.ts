@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+/** Programs that run in the terminal of this process. */
+import { type StdioOptions, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 
-/** Signals that end a lab in an orderly way. */
+/** Signals that end a program in an orderly way. */
 export const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export type EndingSignal = (typeof ENDING_SIGNALS)[number];
 
@@ -64,10 +65,11 @@ export function runInTerminal(
   environment: NodeJS.ProcessEnv,
   watch: SignalWatch,
   complain: (message: string) => void,
+  stdio: StdioOptions = 'inherit',
 ): Promise<number> {
   const [file = '', ...args] = command;
   return new Promise((resolve) => {
-    const child = spawn(file, args, { stdio: 'inherit', env: environment });
+    const child = spawn(file, args, { stdio, env: environment });
     watch.forward = (signal) => {
       // The terminal has sent Ctrl-C to the child as well: a second one would mean more than the user meant.
       if (signal === 'SIGINT' && isForeground()) return;
