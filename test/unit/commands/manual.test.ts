@@ -26,7 +26,9 @@ describe('the manual pages', () => {
   it.each(commands.map((spec) => [spec.path.join(' '), spec] as const))(
     '%s: every option, argument and example stands in the page',
     (_name, spec) => {
-      const page = (pages.get(`rdmatool-${spec.path.join('-')}.1`) ?? '').replaceAll('\\-', '-');
+      const page = (pages.get(`rdmatool-${spec.path.join('-')}.1`) ?? '')
+        .replaceAll('\\-', '-')
+        .replaceAll('\\e', '\\');
       for (const option of Object.values(allOptionsOf(spec))) {
         for (const flag of option.flags.match(/--?[a-z-]+/g) ?? []) expect(page).toContain(flag);
         expect(page).toContain(option.description);

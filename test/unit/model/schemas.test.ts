@@ -28,7 +28,8 @@ describe('schemas', () => {
       for (const code of Object.keys(FAILURES) as (keyof typeof FAILURES)[]) {
         const error: FailureJson = { code, errno: { value: 5, name: 'EIO' }, message: 'm', hint: '' };
         const document = await failed(error);
-        const schema = SCHEMAS[nameOf(document.schema)];
+        const name = nameOf(document.schema);
+        const schema = SCHEMAS[Object.keys(SCHEMAS).find((key) => name.startsWith(key)) ?? ''];
         expect(schema, document.schema).toBeDefined();
         const validate = ajv.getSchema(document.schema) ?? ajv.compile({ $id: document.schema, ...schema });
         expect(validate(JSON.parse(JSON.stringify(document))), JSON.stringify(validate.errors)).toBe(true);
