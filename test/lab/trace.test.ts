@@ -132,8 +132,9 @@ describe('the program', () => {
   });
 
   it('ended by Ctrl-C ends the trace, with what it has seen', async () => {
+    // With job control a job has a process group of its own, which Ctrl-C goes to.
     const outcome = await script(
-      `rdmatool trace -o /tmp/trace -- rdmatool cm listen ${LEFT} & t=$!; ${LISTENING}; kill -INT $t; wait $t; echo "status $?"; grep -c LISTEN /tmp/trace; pgrep strace`,
+      `set -m; rdmatool trace -o /tmp/trace -- rdmatool cm listen ${LEFT} & t=$!; ${LISTENING}; kill -INT -$t; wait $t; echo "status $?"; grep -c LISTEN /tmp/trace; pgrep strace`,
     );
     expect(outcome.stdout).toMatch(/status 130\n[12]\n$/);
   });
