@@ -69,7 +69,7 @@ export const PACKAGES = [
     tier: 'labs',
     name: 'strace',
     proof: '/usr/bin/strace',
-    why: 'shows what is really said to the umad device, for the tests of its headers',
+    why: 'follows the programs that rdmatool trace shows',
   },
   {
     tier: 'labs',
@@ -100,12 +100,6 @@ export const PACKAGES = [
     name: 'mandoc',
     proof: '/usr/bin/mandoc',
     why: 'says what is wrong with manual pages',
-  },
-  {
-    tier: 'labs',
-    name: 'strace',
-    proof: '/usr/bin/strace',
-    why: 'follows the programs that rdmatool trace shows',
   },
   { tier: 'labs', name: 'xxd', proof: '/usr/bin/xxd', why: 'spells bytes that rdmatool decode is to read' },
   {

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import { findExecutable } from './executable.ts';
+import { findExecutable } from '../processes/executable.ts';
 
 /**
  * The file of the Node that runs this. It is process.execPath, but where Node was started through a dynamic loader by

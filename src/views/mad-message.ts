@@ -10,7 +10,7 @@ import type {
 import type { Block, Cell } from '../output/blocks.ts';
 import { fieldRows, fieldText, layoutOf } from './mad-fields.ts';
 import { targetText } from './mad-get.ts';
-import { HEADER_COLUMNS, meaningOf, receivedHeaderBlock } from './mad-header.ts';
+import { receivedHeaderBlock } from './mad-header.ts';
 
 const BYTES_A_LINE = 16;
 

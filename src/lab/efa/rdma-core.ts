@@ -5,8 +5,8 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { releaseInFileName } from '../../abi/library-file.ts';
+import { findExecutable } from '../../processes/executable.ts';
 import { LabError, usageError } from '../error.ts';
-import { findExecutable } from '../executable.ts';
 import { runTool } from '../tool.ts';
 
 export interface RdmaCore {
