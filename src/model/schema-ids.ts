@@ -26,7 +26,6 @@ export const SCHEMA_IDS = {
   madSend: 'rdmatool/mad-send/1',
   madRecv: 'rdmatool/mad-recv/1',
   madServe: 'rdmatool/mad-serve/1',
-  madDecode: 'rdmatool/mad-decode/1',
   decode: 'rdmatool/decode/1',
   trace: 'rdmatool/trace/1',
   traceSummary: 'rdmatool/trace-summary/1',

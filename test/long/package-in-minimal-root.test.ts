@@ -44,7 +44,7 @@ describe.skipIf(reason !== null)(`the package on a Debian 12 that has only Node 
     expect(lab.output).toMatch(/^next: apt.* install .*gcc/m);
     // What needs no library works all the same.
     const decoded = await rdmatool(
-      'rdmatool mad decode 01 01 01 01 0000 0000 00000000 00000001 0011 0000 00000000 $(printf "%0464d" 0)',
+      'rdmatool decode mad 01 01 01 01 0000 0000 00000000 00000001 0011 0000 00000000 $(printf "%0464d" 0)',
     );
     expect(decoded.output).toContain('NodeInfo');
     expect((await rdmatool('rdmatool schema list')).status).toBe(0);

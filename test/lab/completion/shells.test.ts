@@ -28,8 +28,8 @@ const LINES: ReadonlyArray<readonly [typed: string, completed: string]> = [
   ['rdmatool lab run efa -- rdmatool lis', 'rdmatool lab run efa -- rdmatool list '],
   ['rdmatool lab run efa -- ibv_devin', 'rdmatool lab run efa -- ibv_devinfo '],
   ['rdmatool lab run efa -- cat some-fi', 'rdmatool lab run efa -- cat some-file '],
-  ['rdmatool mad decode --file some-fi', 'rdmatool mad decode --file some-file '],
-  ['rdmatool mad decode --file=some-fi', 'rdmatool mad decode --file=some-file '],
+  ['rdmatool mad send --data-file some-fi', 'rdmatool mad send --data-file some-file '],
+  ['rdmatool mad send --data-file=some-fi', 'rdmatool mad send --data-file=some-file '],
   ['rdmatool lab run roce --share som', 'rdmatool lab run roce --share some-folder/'],
   ['rdmatool completion z', 'rdmatool completion zsh '],
   // Nothing fits.
