@@ -52,6 +52,29 @@ const JOBS = /** @type {const} */ ([
     1,
   ],
   [
+    'Data over a connection, sent, written back and verified',
+    [
+      ...['lab', 'run', 'roce', '--', 'sh', '-c'],
+      'rdmatool cm listen 10.9.1.1 --echo --count 1 --timeout 60000 >/dev/null & timeout 60 sh -c "until rdma resource show cm_id | grep -q LISTEN; do sleep 0.2; done"; rdmatool cm connect 10.9.1.1 --bind 10.9.0.1 --ping 20 --size 4096; wait',
+    ],
+    0,
+  ],
+  [
+    'What a program asks of the connection manager, call by call',
+    ['lab', 'run', 'roce', '--', 'rdmatool', 'trace', '--', 'rdmatool', 'cm', 'bind', '10.9.0.1'],
+    0,
+  ],
+  ['Bytes of that interface, into fields', ['decode', 'ucma', '04000000 0800 0000 01000000 d0070000'], 0],
+  ['Which GID index to take, and why', ['lab', 'run', 'roce', '--', 'rdmatool', 'gid'], 0],
+  [
+    'Management datagrams between two devices, answered by rdmatool',
+    [
+      ...['lab', 'run', 'roce', '--', 'sh', '-c'],
+      'rdmatool mad serve -d rxe1 -c 3 --timeout 60000 >/dev/null & sleep 4; rdmatool mad ping fd09:1::1 -d rxe0 -c 3; wait',
+    ],
+    0,
+  ],
+  [
     'Another program in the lab: the unmodified ibv_devinfo',
     ['lab', 'run', 'efa', '--device', 'rdmap0s6:efa1', '--', 'ibv_devinfo'],
     0,
