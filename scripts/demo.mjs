@@ -42,7 +42,7 @@ const JOBS = /** @type {const} */ ([
     [
       ...['lab', 'run', 'roce', '--', 'sh', '-c'],
       // A listener that nobody reaches must not keep the demo for ever.
-      'rdmatool cm listen 10.9.1.1 --count 1 --timeout 60000 & timeout 60 sh -c "until rdma resource show cm_id | grep -q LISTEN; do sleep 0.2; done"; rdmatool cm connect 10.9.1.1 --bind 10.9.0.1 --private-data hello; wait',
+      'rdmatool cm listen 10.9.1.1 --count 1 --timeout 60000 & timeout 60 sh -c "until rdma resource show cm_id | grep -q LISTEN; do sleep 0.2; done"; rdmatool cm connect 10.9.1.1 --bind 10.9.0.1 --private-data hello; e=$?; wait; exit $e',
     ],
     0,
   ],
@@ -55,7 +55,7 @@ const JOBS = /** @type {const} */ ([
     'Data over a connection, sent, written back and verified',
     [
       ...['lab', 'run', 'roce', '--', 'sh', '-c'],
-      'rdmatool cm listen 10.9.1.1 --echo --count 1 --timeout 60000 >/dev/null & timeout 60 sh -c "until rdma resource show cm_id | grep -q LISTEN; do sleep 0.2; done"; rdmatool cm connect 10.9.1.1 --bind 10.9.0.1 --ping 20 --size 4096; wait',
+      'rdmatool cm listen 10.9.1.1 --echo --count 1 --timeout 60000 >/dev/null & timeout 60 sh -c "until rdma resource show cm_id | grep -q LISTEN; do sleep 0.2; done"; rdmatool cm connect 10.9.1.1 --bind 10.9.0.1 --ping 20 --size 4096; e=$?; wait; exit $e',
     ],
     0,
   ],
@@ -70,7 +70,7 @@ const JOBS = /** @type {const} */ ([
     'Management datagrams between two devices, answered by rdmatool',
     [
       ...['lab', 'run', 'roce', '--', 'sh', '-c'],
-      'rdmatool mad serve -d rxe1 -c 3 --timeout 60000 >/dev/null & sleep 4; rdmatool mad ping fd09:1::1 -d rxe0 -c 3; wait',
+      'timeout 120 rdmatool mad serve -d rxe1 >/dev/null & s=$!; until rdmatool mad ping fd09:1::1 -d rxe0 -c 1 >/dev/null 2>&1; do kill -0 $s || exit; done; rdmatool mad ping fd09:1::1 -d rxe0 -c 3; e=$?; kill $s; exit $e',
     ],
     0,
   ],
