@@ -3,20 +3,17 @@ import { describe, expect, it, vi } from 'vitest';
 import { bundleDriver } from './cm/bundle.ts';
 import { CELLS, connect, listen } from './cm/cells.ts';
 import { LEFT, parse, resources, useGuest } from './cm/lab.ts';
-import { meet } from './cm/meetings.ts';
+import { expectMeeting, meet } from './cm/meetings.ts';
 
 // A guest without KVM on a busy machine is slow.
 vi.setConfig({ testTimeout: 240_000 });
 const place = useGuest();
 
 describe('peer x mode', () => {
-  it.each(CELLS)('$peer x $mode', async (cell) => {
-    const met = await meet(place, cell);
-    for (const text of cell.clientSays) expect(met.client).toMatch(text);
-    for (const text of cell.serverSays) expect(met.server).toMatch(text);
-    expect(met.clientStatus, met.client).toBe(cell.clientStatus);
-    if (cell.serverStatus !== null) expect(met.serverStatus, met.server).toBe(cell.serverStatus);
-  });
+  // Those that end in an error take their deadlines: they are in the long tier.
+  it.each(CELLS.filter(({ clientStatus }) => clientStatus === 0))('$peer x $mode', (cell) =>
+    expectMeeting(place, cell),
+  );
 
   it('leaves nothing behind', async () => {
     expect(await resources(place)).not.toMatch(/mr [1-9]/);

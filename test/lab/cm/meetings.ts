@@ -1,4 +1,6 @@
+import { expect } from 'vitest';
 import type { Place } from '../roce/tools.ts';
+import type { Cell } from './cells.ts';
 
 /** Two programs of the lab that talk to each other. */
 export interface Meeting {
@@ -54,4 +56,13 @@ export async function meet(place: Place, { server, client }: Meeting): Promise<M
     client: text('client.txt') + text('client-messages.txt'),
     clientStatus: Number(text('client.status') || 'NaN'),
   };
+}
+
+/** Lets a cell of the table meet, and holds what they say and how they end against it. */
+export async function expectMeeting(place: Place, cell: Cell): Promise<void> {
+  const met = await meet(place, cell);
+  for (const text of cell.clientSays) expect(met.client).toMatch(text);
+  for (const text of cell.serverSays) expect(met.server).toMatch(text);
+  expect(met.clientStatus, met.client).toBe(cell.clientStatus);
+  if (cell.serverStatus !== null) expect(met.serverStatus, met.server).toBe(cell.serverStatus);
 }

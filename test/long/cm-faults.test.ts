@@ -1,7 +1,7 @@
 /** Loss and faults on the wire, and peers that stop or go: pings tell what happened, and end by their deadline. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type CmDocument, LEFT, parse, RIGHT, resources, useGuest } from './cm/lab.ts';
-import type { Running } from './roce/tools.ts';
+import { type CmDocument, LEFT, parse, RIGHT, resources, useGuest } from '../lab/cm/lab.ts';
+import type { Running } from '../lab/roce/tools.ts';
 
 // A guest without KVM on a busy machine is slow.
 vi.setConfig({ testTimeout: 240_000 });
