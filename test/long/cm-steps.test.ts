@@ -1,8 +1,8 @@
 /** A step that hangs in the kernel or the driver: Ctrl-C and the deadline end it, whichever it is. */
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { bundleDriver } from './cm/bundle.ts';
-import { LEFT, parse, RIGHT, resources, useGuest } from './cm/lab.ts';
-import { buildSlowKernel } from './cm/slow-kernel.ts';
+import { bundleDriver } from '../lab/cm/bundle.ts';
+import { LEFT, parse, RIGHT, resources, useGuest } from '../lab/cm/lab.ts';
+import { buildSlowKernel } from '../lab/cm/slow-kernel.ts';
 
 // A guest without KVM on a busy machine is slow.
 vi.setConfig({ testTimeout: 240_000 });
