@@ -1,5 +1,5 @@
 /** The bytes that the `decode` commands are given. */
-import { readFileSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import type { DumpedBytes } from '../decode/hex-dump.ts';
 import { Failure } from '../explain/failure.ts';
 
@@ -15,16 +15,16 @@ export const INPUT_DETAILS: readonly string[] = [
   'Ends with 1 where bytes are missing or the bytes cannot be what they are taken for.',
 ];
 
-const MOST_BYTES = 64 * 1024 * 1024;
+/** Far more than a datagram, or a command, in any spelling. */
+const MOST_BYTES = 16 * 1024 * 1024;
 
 /** @throws Failure where nothing can be read, or what is read is no spelling of bytes */
 export async function decodeInput(args: readonly string[]): Promise<DumpedBytes> {
   const { HexDumpError, isBinary, readHexDump } = await import('../decode/hex-dump.ts');
   const [first] = args;
   const isStdin = first === undefined || (first === '-' && args.length === 1);
-  const source = isStdin ? 0 : args.length === 1 && !isHex(first ?? '') ? (first ?? '') : null;
-  const input = source === null ? Buffer.from(args.join(' ')) : read(source);
-  if (input.length > MOST_BYTES) throw unreadable(`${input.length} bytes: at most ${MOST_BYTES} are read`);
+  const source = isStdin ? '-' : args.length === 1 && !isHex(first ?? '') ? (first ?? '') : null;
+  const input = source === null ? Buffer.from(args.join(' ')) : await read(source, isStdin);
   if (source !== null && isBinary(input)) return { bytes: input, cut: false };
   try {
     const found = readHexDump(input.toString('utf8'));
@@ -39,12 +39,21 @@ export async function decodeInput(args: readonly string[]): Promise<DumpedBytes>
 /** Not the name of a file: digits, or one of strace's strings. */
 const isHex = (text: string): boolean => /^[\s0-9a-fx:,;{}]*$/i.test(text) || /["\\]/.test(text);
 
-function read(source: string | number): Buffer {
+/** Piece by piece, so that Ctrl-C is heard meanwhile, and so that what never ends, such as /dev/zero, is refused. */
+async function read(path: string, isStdin: boolean): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
   try {
-    return readFileSync(source);
+    for await (const part of isStdin ? process.stdin : createReadStream(path)) {
+      const bytes = Buffer.from(part);
+      length += bytes.length;
+      if (length > MOST_BYTES) throw new Error(`more than ${MOST_BYTES} bytes`);
+      parts.push(bytes);
+    }
   } catch (error) {
     throw unreadable(error instanceof Error ? error.message : String(error), error);
   }
+  return Buffer.concat(parts);
 }
 
 const unreadable = (reason: string, cause?: unknown): Failure =>

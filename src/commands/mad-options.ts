@@ -169,7 +169,7 @@ export const KEY_OPTION = text(
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** The data of a datagram. Throws Failure. */
-export const readBytes = (path: string): Uint8Array => readFile(path, 'the data', MOST_BYTES);
+export const readBytes = (path: string, what: string): Uint8Array => readFile(path, what, MOST_BYTES);
 
 /** A secret: never on the command line, where every user of the machine can read it. */
 export function readKey(file: string | null): bigint | null {

@@ -171,7 +171,7 @@ export const madSendCommand = defineCommand({
       headerFields: options.headerField,
       length: options.length,
       data: options.data,
-      dataBytes: options.dataFile === null ? null : readBytes(options.dataFile),
+      dataBytes: options.dataFile === null ? null : readBytes(options.dataFile, 'the data'),
       fields,
       componentMask: options.mask,
       key: readKey(options.keyFile),

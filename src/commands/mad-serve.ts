@@ -64,7 +64,9 @@ export const madServeCommand = defineCommand({
     const { streamed } = await import('./mad-stream.ts');
     const file = options.answers;
     const rules = [
-      ...(file === null ? [] : parseAnswers(Buffer.from(readBytes(file)).toString('utf8'), file)),
+      ...(file === null
+        ? []
+        : parseAnswers(Buffer.from(readBytes(file, 'the file of answers')).toString('utf8'), file)),
       ...(file === null || options.ping ? [pingRule()] : []),
     ];
     const serve = {

@@ -99,7 +99,7 @@ function programPage(commands: readonly CommandSpec[], version: string): string 
 
 function commandPage(spec: CommandSpec, reference: readonly ReferenceTable[], version: string): string {
   const usages = spec.arguments.map(({ usage }) => argumentUsage(usage));
-  const dashes = spec.commandAfterDashes ? [usages[0] ?? '', bold('--'), ...usages.slice(1)] : usages;
+  const dashes = spec.commandAfterDashes ? [...usages.slice(0, -1), bold('--'), ...usages.slice(-1)] : usages;
   return page([
     header(pageName(spec), version),
     ...section('NAME', `${escapeRoff(pageName(spec))} \\- ${escapeRoff(spec.summary)}`),

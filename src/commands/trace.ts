@@ -78,11 +78,10 @@ async function runProgram(
 
 async function readLog(path: string, line: (text: string) => Promise<void>): Promise<null> {
   const { createReadStream } = await import('node:fs');
-  const { createInterface } = await import('node:readline');
+  const { linesOf } = await import('../trace/lines.ts');
   const input = path === '-' ? process.stdin : createReadStream(path);
   try {
-    for await (const each of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
-      await line(each);
+    for await (const each of linesOf(input)) await line(each);
     return null;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -44,7 +44,9 @@ export function findResponse(bytes: Uint8Array, name: UcmaEditionName, of: Respo
   const request = asked === undefined ? null : requestAsking(command, asked);
   const reading = readResponse(command, bytes, request, of.parameters);
   const title = command.response?.layout.title ?? `answer to ${command.name}`;
-  return findings(name, reading, [partOf(title, reading.fields)]);
+  const found = findings(name, reading, [partOf(title, reading.fields)]);
+  // The line of a command tells what matters of its request, which is not here.
+  return { ...found, brief: `answer to ${command.name}` };
 }
 
 function findings(edition: UcmaEditionName, reading: UcmaReading, parts: Findings['parts']): Findings {

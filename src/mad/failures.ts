@@ -55,11 +55,14 @@ export function noUmadAtAll(names: readonly string[]): Failure {
   );
 }
 
+/** Quoted where it would not be seen for what it is: empty, or with blanks. */
+const shown = (name: string): string => (/^[\w.:@-]+$/.test(name) ? name : JSON.stringify(name));
+
 export function unknownDevice(name: string, known: readonly string[]): Failure {
   const near = nearest(name, known);
   return new Failure(
     'UNKNOWN_DEVICE',
-    `${name}: there is no RDMA device of that name`,
+    `${shown(name)}: there is no RDMA device of that name`,
     near.length > 0
       ? `did you mean ${near.join(' or ')}?`
       : known.length > 0
@@ -274,7 +277,7 @@ export function unknownAttribute(name: string, among: readonly Attribute[] = ATT
   const near = nearest(name, names);
   return new Failure(
     'USAGE',
-    `there is no attribute ${name}`,
+    `there is no attribute ${shown(name)}`,
     near.length > 0 ? `did you mean ${near.join(' or ')}?` : `known: ${names.join(', ')}`,
   );
 }

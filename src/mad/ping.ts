@@ -89,6 +89,7 @@ function nameIn(data: Uint8Array): string {
 }
 
 function verdict(sent: number, received: number, session: MadSession, target: Target): Failure | null {
+  if (sent === 0) return new Failure('INTERRUPTED', 'interrupted before the first ping had an answer', '');
   if (received === sent) return null;
   if (received === 0) {
     const { retries, timeoutMs } = session.options;

@@ -33,9 +33,12 @@ export function parseTarget(text: string): Target {
     );
   }
   const value = parseInteger(text, 64);
-  if (value > 0xffffn) return { kind: 'guid', guid: value };
+  // GUIDs are hexadecimal: so many decimal digits are a LID mistyped.
+  if (value > 0xffffn && /^0x/i.test(text)) return { kind: 'guid', guid: value };
   if (value === 0n || value > BigInt(LAST_UNICAST_LID)) {
-    throw new FieldValueError(`${text} is no LID of a port: they are 1 to 0xbfff (49151)`);
+    throw new FieldValueError(
+      `${text} is no LID of a port: they are 1 to 0xbfff (49151); a GUID is written with 0x`,
+    );
   }
   return { kind: 'lid', lid: Number(value) };
 }

@@ -7,9 +7,6 @@ import { DeviceCalls } from './calls.ts';
 import { StraceLog } from './strace-log.ts';
 import { Tallies } from './summary.ts';
 
-/** Of damaged lines so many are shown. */
-const MOST_DAMAGED = 20;
-
 /** Takes a log line by line. */
 export class LogReader {
   readonly #log = new StraceLog();
@@ -38,7 +35,7 @@ export class LogReader {
       exit_status: exitStatus,
       lines: this.#lines,
       calls: this.#tallies.rows(),
-      damaged: damaged.slice(0, MOST_DAMAGED).map((each) => ({ ...each, text: each.text.slice(0, 200) })),
+      damaged: damaged.map((each) => ({ ...each, text: each.text.slice(0, 200) })),
     };
   }
 
@@ -50,7 +47,7 @@ export class LogReader {
     } catch (error) {
       // Its arguments are not what strace writes.
       if (!(error instanceof StraceTextError)) throw error;
-      this.#log.damaged.push({ line: call.line, text: call.args.join(', '), reason: error.message });
+      this.#log.damage({ line: call.line, text: call.args.join(', '), reason: error.message });
       return null;
     }
   }
@@ -58,7 +55,7 @@ export class LogReader {
   #failure(exitStatus: number | null): Failure | null {
     const [first] = this.#log.damaged;
     if (first !== undefined) {
-      const more = this.#log.damaged.length - 1;
+      const more = this.#log.damagedLines - 1;
       return new Failure(
         'DAMAGED_LOG',
         `line ${first.line} is not what strace writes: ${first.reason}${more > 0 ? `; and ${more} more ${more === 1 ? 'line' : 'lines'}` : ''}`,

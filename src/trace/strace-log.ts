@@ -23,9 +23,14 @@ interface Pending {
   readonly text: string;
 }
 
+/** Of damaged lines so many are kept. */
+const MOST_DAMAGED = 20;
+
 /** Reads a log line by line. */
 export class StraceLog {
+  /** The first of them: a stream of junk may never end. */
   readonly damaged: DamagedLine[] = [];
+  #damagedLines = 0;
   #line = 0;
   readonly #pending = new Map<number | null, Pending>();
 
@@ -36,9 +41,19 @@ export class StraceLog {
       return this.#understand(text);
     } catch (error) {
       if (!(error instanceof StraceTextError)) throw error;
-      this.damaged.push({ line: this.#line, text, reason: error.message });
+      this.damage({ line: this.#line, text, reason: error.message });
       return null;
     }
+  }
+
+  /** How many lines are damaged, those that are not kept with them. */
+  get damagedLines(): number {
+    return this.#damagedLines;
+  }
+
+  damage(line: DamagedLine): void {
+    this.#damagedLines += 1;
+    if (this.damaged.length < MOST_DAMAGED) this.damaged.push(line);
   }
 
   /** The calls that never came back, at the log's end. */
@@ -79,7 +94,7 @@ export class StraceLog {
       return [{ ...prefixOf(prefix), ...parseCall(`${text}) = ?`), line, unfinished: true }];
     } catch (error) {
       if (!(error instanceof StraceTextError)) throw error;
-      this.damaged.push({ line, text, reason: error.message });
+      this.damage({ line, text, reason: error.message });
       return [];
     }
   }

@@ -52,6 +52,7 @@ describe('an answer of rdma_cm', () => {
   it('is that of a command, by name or number', () => {
     for (const command of ['CREATE_ID', 'create-id', '0', 'RDMA_USER_CM_CMD_CREATE_ID']) {
       const found = findResponse(bytes('05000000'), 'linux', { command, parameters: null });
+      expect(found.brief).toBe('answer to CREATE_ID');
       expect(fields(found).get('id')).toMatchObject({ offset: 0, value: 5 });
     }
   });

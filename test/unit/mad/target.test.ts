@@ -29,6 +29,7 @@ it.each([
   ['host1', /no target/],
   ['65535', /1 to 0xbfff/],
   ['0xc000', /1 to 0xbfff/],
+  ['99999', /a GUID is written with 0x/],
   ['1,2', /begins with 0/],
   ['0,255', /no port of a switch/],
   ['0,0', /no port of a switch/],

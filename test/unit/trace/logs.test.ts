@@ -219,3 +219,11 @@ it('no line of any kind is too much', () => {
     expect(() => read(cut)).not.toThrow();
   }
 });
+
+it('junk without an end is counted, and not kept', () => {
+  const reader = new LogReader();
+  for (let line = 0; line < 1000; line += 1) reader.line('y');
+  const summary = reader.summary(null);
+  expect(summary.damaged).toHaveLength(20);
+  expect(summary.error?.message).toContain('and 999 more lines');
+});
