@@ -1,5 +1,5 @@
 /** Structures of <rdma/rdma_cma.h> and <infiniband/sa.h>, as librdmacm 44 to 65 has them. */
-import { about } from '../layout/codec.ts';
+import { about, type Decoded } from '../layout/codec.ts';
 import { enumOf } from '../layout/enumeration.ts';
 import { flagsOf } from '../layout/flags.ts';
 import { be16, be32, be64, bytes, hex, pointer, s32, u8, u16, u32, u64 } from '../layout/scalar.ts';
@@ -151,6 +151,15 @@ export const ibvSaPathRec = struct(
   },
   { size: 64 },
 );
+
+/** Bits of a flow label; librdmacm leaves those beside it in the message (raw traffic, reserved) above them. */
+const FLOW_LABEL = 0xfffff;
+
+/** A path record as librdmacm holds it. */
+export function readPath(bytes: Uint8Array): Decoded<typeof ibvSaPathRec> {
+  const path = ibvSaPathRec.decode(bytes);
+  return { ...path, flow_label: path.flow_label & FLOW_LABEL };
+}
 
 /** A path record as it travels: struct ibv_path_record of <infiniband/sa.h>. */
 export const ibvPathRecord = struct('ibv_path_record', {

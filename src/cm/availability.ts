@@ -1,6 +1,6 @@
 /** Whether this machine has a connection manager to speak to: asked before librdmacm, which would wait or mislead. */
 import { constants } from 'node:os';
-import { noDevice, TRY_A_LAB } from '../devices/failures.ts';
+import { noDevice } from '../devices/failures.ts';
 import { errnoText, errnoValue } from '../explain/errno.ts';
 import { Failure } from '../explain/failure.ts';
 import { installCommand } from '../explain/packages.ts';
@@ -8,11 +8,13 @@ import type { MissingLibraryError } from '../native/errors.ts';
 import type { Machine } from '../system/machine.ts';
 
 const NODE = 'rdma_cm';
+/** The lab of EFA has no connection manager. */
+const TRY_LAB_ROCE =
+  'without RDMA hardware, try: rdmatool lab run roce -- rdmatool cm resolve 10.9.1.1 --bind 10.9.0.1';
 
 /** Throws Failure where the connection manager cannot be used at all: NO_DEVICE, NO_MODULE, NO_NODE, NO_PERMISSION. */
 export function checkAvailable(machine: Machine): void {
-  const devices = machine.sysfs.list('class/infiniband') ?? [];
-  if (devices.length === 0) throw noDevice(machine);
+  const devices = checkDevices(machine);
   if (onlyEfa(machine, devices)) throw efaHasNoCm(devices);
   const node = machine.nodes.node(NODE);
   if (node.accessErrno === 0) return;
@@ -39,6 +41,13 @@ export function checkAvailable(machine: Machine): void {
     "run as root, or let this user read and write the node: rdma-core's udev rules make it mode 0666",
     { errno: errnoValue(node.accessErrno) },
   );
+}
+
+/** The devices that the kernel shows. Throws Failure where there are none. */
+export function checkDevices(machine: Machine): string[] {
+  const devices = machine.sysfs.list('class/infiniband') ?? [];
+  if (devices.length === 0) throw noDevice(machine, TRY_LAB_ROCE);
+  return devices;
 }
 
 /** Devices whose verbs node cannot be opened: librdmacm leaves them out, and says ENODEV of their addresses. */
@@ -73,6 +82,6 @@ export const noLibrary = (machine: Machine, error: MissingLibraryError): Failure
   new Failure(
     'NO_LIBRARY',
     `${error.library} cannot be loaded: ${error.reason}`,
-    `${installCommand(machine.osIds(), 'librdmacm')}; ${TRY_A_LAB}`,
+    installCommand(machine.osIds(), 'librdmacm'),
     { cause: error },
   );

@@ -1,4 +1,5 @@
 /** rdma_getaddrinfo(3): names and services into addresses, port space and, where ibacm runs, routes. */
+import { constants } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { PortSpace, type PortSpaceName, RaiFlag } from '../abi/rdmacm-codes.ts';
 import { AF, decodeSocketAddress } from '../abi/sockaddr.ts';
@@ -11,7 +12,7 @@ import { MissingLibraryError } from '../native/errors.ts';
 import { AddrinfoError, Librdmacm, type NativeAddrinfo } from '../native/librdmacm.ts';
 import type { Machine } from '../system/machine.ts';
 import { DeadlineError, within } from '../waiting/deadline.ts';
-import { noLibrary } from './availability.ts';
+import { checkDevices, noLibrary } from './availability.ts';
 import { orInterrupted } from './interruption.ts';
 import { addressJson } from './session.ts';
 
@@ -29,7 +30,7 @@ export interface AddrinfoQuery {
 const FAMILIES = { any: 0, inet: AF.INET, inet6: AF.INET6, ib: AF.IB } as const;
 const EAI_SYSTEM = -11;
 
-/** Asks the library. It needs no device and no node. */
+/** Asks the library. It wants a device to be there, and never opens it. */
 export async function getaddrinfo(
   query: AddrinfoQuery,
   machine: Machine,
@@ -78,6 +79,8 @@ async function ask(
     }
     if (!(error instanceof AddrinfoError)) throw error;
     const isErrno = error.result === -1 || error.result === EAI_SYSTEM;
+    // The library counts the devices before it looks anything up.
+    if (isErrno && error.errno === constants.errno.ENODEV) throw noDeviceFor(machine, error);
     throw new Failure(
       'UNKNOWN_HOST',
       `rdma_getaddrinfo of ${name} failed: ${isErrno ? errnoText(error.errno) : `${error.reason} (${error.result})`}`,
@@ -85,6 +88,22 @@ async function ask(
       { errno: isErrno ? errnoValue(error.errno) : null, cause: error },
     );
   }
+}
+
+/** ENODEV of the library: no device at all, or none that it can use. */
+function noDeviceFor(machine: Machine, error: AddrinfoError): Failure {
+  try {
+    checkDevices(machine);
+  } catch (failure) {
+    if (failure instanceof Failure) return failure;
+    throw failure;
+  }
+  return new Failure(
+    'NO_DEVICE',
+    'librdmacm finds no device that it can use',
+    'rdmatool list shows the devices, and what is wrong with each',
+    { errno: errnoValue(error.errno), cause: error },
+  );
 }
 
 function addrinfoJson({

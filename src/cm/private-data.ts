@@ -31,7 +31,7 @@ export function checkPrivateData(
   throw new Failure(
     'PRIVATE_DATA_TOO_LONG',
     `the private data has ${data.length} bytes; ${message} in port space ${portSpace.toLowerCase()} carries at most ${limit}`,
-    `shorten it by ${data.length - limit} bytes${message === 'connect' ? '; accept and reject carry more' : ''}`,
+    `shorten it by ${data.length - limit} ${data.length - limit === 1 ? 'byte' : 'bytes'}${message === 'connect' ? '; accept and reject carry more' : ''}`,
   );
 }
 

@@ -484,8 +484,15 @@ export class Session {
       dgid: gidText(dgid),
       // The address has none over RoCE; the path always has.
       pkey: `0x${(paths[0]?.pkey ?? pkey).toString(16).padStart(4, '0')}`,
+      link_layer: this.#linkLayer(),
       paths: paths.map((path) => ibvSaPathRec.toJson(path)),
     };
+  }
+
+  #linkLayer(): string | null {
+    if (this.#device === null || this.#ibPort === null) return null;
+    const port = `class/infiniband/${this.#device.name}/ports/${this.#ibPort}`;
+    return this.environment.machine.sysfs.read(`${port}/link_layer`);
   }
 
   outcome(): Omit<Outcome, 'error'> {

@@ -17,11 +17,17 @@ export const cmGetaddrinfoCommand = defineCommand({
     timeout: milliseconds('--timeout <ms>', 'time for the answer, 10000 unless given'),
   },
   details: [
-    'What rdma_getaddrinfo(3) answers: source and destination addresses, port space, type of queue pair, and how many bytes of path records came along (where the service ibacm runs). It needs neither a device nor the node rdma_cm.',
+    'What rdma_getaddrinfo(3) answers: source and destination addresses, port space, type of queue pair, and how many bytes of path records came along (where the service ibacm runs). The library wants a device to be there, and opens none; the node rdma_cm is not needed.',
   ],
   examples: [
-    { command: 'rdmatool cm getaddrinfo 10.9.1.1 7174', does: 'an address and a port' },
-    { command: 'rdmatool cm getaddrinfo localhost 7174 --family inet', does: 'a name, IPv4 only' },
+    {
+      command: 'rdmatool lab run roce -- rdmatool cm getaddrinfo 10.9.1.1 7174',
+      does: 'an address and a port',
+    },
+    {
+      command: 'rdmatool lab run roce -- rdmatool cm getaddrinfo localhost 7174 --family inet',
+      does: 'a name, IPv4 only',
+    },
   ],
   seeAlso: ['rdmatool-cm-resolve(1)', 'rdma_getaddrinfo(3)', 'ibacm(8)'],
   failed: (error) => ({

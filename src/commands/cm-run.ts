@@ -35,6 +35,7 @@ export const cmRunCommand = defineCommand({
   ],
   seeAlso: ['rdmatool-cm-connect(1)', 'rdmatool-cm-listen(1)', 'rdma_cm(7)'],
   reference,
+  streams: true,
   failed: emptyRunObject,
   async run({ args, options, context }) {
     if (args.length > 1) throw new UsageError('one script at a time');

@@ -64,6 +64,7 @@ export const madRecvCommand = defineCommand({
     },
   ],
   seeAlso: ['rdmatool-mad-serve(1)', 'rdmatool-mad-send(1)', 'umad_register(3)', 'umad_recv(3)'],
+  streams: true,
   failed: emptyRecvObject,
   endsItself: true,
   async run({ options, context }) {

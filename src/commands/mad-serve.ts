@@ -55,6 +55,7 @@ export const madServeCommand = defineCommand({
     },
   ],
   seeAlso: ['rdmatool-mad-recv(1)', 'rdmatool-mad-ping(1)', 'rdmatool-mad-table(1)', 'ibping(8)'],
+  streams: true,
   failed: emptyServeObject,
   endsItself: true,
   async run({ options, context }) {

@@ -6,6 +6,7 @@ import {
   COLOR,
   type CommandSpec,
   JSON_FLAG,
+  JSON_LINES_FLAG,
   type OptionSpecs,
   type OptionValues,
   type ReferenceTable,
@@ -22,7 +23,11 @@ export type Dispatch = (
 export const COMMON_OPTIONS = { json: JSON_FLAG, color: COLOR } as const;
 
 /** The options of a command, the common ones last. */
-export const allOptionsOf = (spec: CommandSpec): OptionSpecs => ({ ...spec.options, ...COMMON_OPTIONS });
+export const allOptionsOf = (spec: CommandSpec): OptionSpecs => ({
+  ...spec.options,
+  ...COMMON_OPTIONS,
+  ...(spec.streams ? { json: JSON_LINES_FLAG } : {}),
+});
 
 /**
  * The parser for some commands, all or one: declaring a command that is not named would cost the start.

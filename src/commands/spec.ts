@@ -256,3 +256,5 @@ export const COLOR = choice(
   'auto',
 );
 export const JSON_FLAG = flag('--json', 'print one JSON document (see rdmatool-schema(1))');
+/** The same option of a command that streams. */
+export const JSON_LINES_FLAG = flag('--json', 'print JSON, one object a line (see rdmatool-schema(1))');

@@ -28,6 +28,7 @@ export const traceCommand = defineCommand({
   ],
   seeAlso: ['strace(1)', 'rdmatool-decode-ucma(1)', 'rdmatool-decode-umad(1)', 'rdmatool-abi(7)'],
   commandAfterDashes: true,
+  streams: true,
   failed: (error) => ({
     schema: SCHEMA_IDS.traceSummary,
     error,

@@ -62,8 +62,11 @@ export function listFailed(machine: Machine, error: unknown, name: string | null
 
 // ------------------------------------------------------------------------------------------------- no device
 
-/** No RDMA device at all: the nearest cause that sysfs shows. */
-export function noDevice(machine: Machine): Failure {
+/**
+ * No RDMA device at all: the nearest cause that sysfs shows.
+ * @param tryLab how to see the command at work without hardware
+ */
+export function noDevice(machine: Machine, tryLab = TRY_A_LAB): Failure {
   const { sysfs } = machine;
   if (sysfs.list('class') === null) {
     return sysfs.root === SYSFS
@@ -98,13 +101,13 @@ export function noDevice(machine: Machine): Failure {
     return new Failure(
       'NO_DEVICE',
       "no RDMA device: the kernel's RDMA core (module ib_core) is not loaded",
-      `load the module of your card (efa, mlx5_ib, irdma, bnxt_re …); ${TRY_A_LAB}`,
+      `load the module of your card (efa, mlx5_ib, irdma, bnxt_re …); ${tryLab}`,
     );
   }
   return new Failure(
     'NO_DEVICE',
     'no RDMA device: the RDMA core is loaded, and the kernel shows no device',
-    `look for the card with lspci and load its module; in a container, the network namespace may hide it (rdma system); ${TRY_A_LAB}`,
+    `look for the card with lspci and load its module; in a container, the network namespace may hide it (rdma system); ${tryLab}`,
   );
 }
 

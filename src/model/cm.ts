@@ -97,6 +97,11 @@ export const CmRoute = exact({
   sgid: Type.String(),
   dgid: Type.String(),
   pkey: Type.String({ pattern: '^0x[0-9a-f]{4}$' }),
+  link_layer: nullable(
+    Type.String({
+      description: 'Of the port: on Ethernet (RoCE) LIDs and preference of a path have no meaning',
+    }),
+  ),
   paths: Type.Array(ofLayout(ibvSaPathRec)),
 });
 export type CmRoute = Type.Static<typeof CmRoute>;

@@ -11,6 +11,7 @@ import {
   rdmaCmJoinMcAttrEx,
   rdmaConnParam,
   rdmaUdParam,
+  readPath,
 } from '../abi/rdmacm.ts';
 import { type CmEventName, CmEventType, JoinMulticastAttr, JoinMulticastFlag } from '../abi/rdmacm-codes.ts';
 import { QpType, TransportType } from '../abi/verbs-codes.ts';
@@ -371,7 +372,7 @@ export class CmIdHandle {
     const { path_rec, num_paths } = this.read().route;
     if (path_rec === 0n) return [];
     return Array.from({ length: num_paths }, (_, index) =>
-      ibvSaPathRec.decode(readBytes(path_rec + BigInt(index * ibvSaPathRec.size), ibvSaPathRec.size)),
+      readPath(readBytes(path_rec + BigInt(index * ibvSaPathRec.size), ibvSaPathRec.size)),
     );
   }
 

@@ -70,6 +70,8 @@ export function cmResolveView(result: CmResolveResult): Block[] {
 /** GIDs and path records. */
 export function routeBlocks(route: CmRoute | null): Block[] {
   if (route === null) return [];
+  // On RoCE the kernel leaves bytes of other values there.
+  const infinibandOnly = (rows: [string, string][]) => (route.link_layer === 'Ethernet' ? [] : rows);
   return [
     { type: 'gap' },
     {
@@ -89,8 +91,10 @@ export function routeBlocks(route: CmRoute | null): Block[] {
         rows: [
           ['sgid', path.sgid],
           ['dgid', path.dgid],
-          ['slid', String(path.slid)],
-          ['dlid', String(path.dlid)],
+          ...infinibandOnly([
+            ['slid', String(path.slid)],
+            ['dlid', String(path.dlid)],
+          ]),
           ['pkey', path.pkey],
           ['sl', String(path.sl)],
           ['mtu', `${enumText(path.mtu)}, selector ${path.mtu_selector}`],
@@ -105,7 +109,7 @@ export function routeBlocks(route: CmRoute | null): Block[] {
           ['reversible', String(path.reversible)],
           ['numb_path', String(path.numb_path)],
           ['raw_traffic', String(path.raw_traffic)],
-          ['preference', String(path.preference)],
+          ...infinibandOnly([['preference', String(path.preference)]]),
         ],
       },
     ]),

@@ -36,6 +36,12 @@ describe('checkAvailable', () => {
     );
   });
 
+  it('offers a lab that has a connection manager', () => {
+    expect(() => checkAvailable(machineOf({}))).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining('rdmatool lab run roce') }),
+    );
+  });
+
   it('is content where a device and the node are there', () => {
     expect(() => checkAvailable(machineOf({ ...RXE, nodes: { rdma_cm: 0 } }))).not.toThrow();
   });
