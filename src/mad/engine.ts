@@ -176,12 +176,14 @@ export class MadEngine {
    * The timeout in the header is 0: with another, the kernel would wait for an answer to it. A long message is
    * acknowledged within 2 s, or sent again as often as `retries` of the header says.
    * @param tid low half of the transaction id; null leaves the datagram's own, as an answer must have it
+   * @returns the low half that it went out with
    */
-  async post({ agent, address, mad, tid, length }: Post): Promise<void> {
+  async post({ agent, address, mad, tid, length }: Post): Promise<number | null> {
     if (this.#closed) throw new ClosedHandleError('the port has been closed');
     const low = tid === undefined ? this.#takeTid() : tid;
     const message = this.#message({ agent, address, mad, length, timeoutMs: 0 }, low);
     await this.#write(address, message);
+    return low;
   }
 
   /**

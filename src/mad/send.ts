@@ -2,7 +2,16 @@
 import { componentBits } from '../datagram/attributes.ts';
 import { isVendor2, Method, READING_METHODS } from '../datagram/classes.ts';
 import { FieldValueError, parseHexBytes } from '../datagram/field.ts';
-import { classVersion, hasRmpp, isDirected, isSa, isSmp, MAD_SIZE, madHeader } from '../datagram/headers.ts';
+import {
+  classVersion,
+  HEADER_SIZE,
+  hasRmpp,
+  isDirected,
+  isSa,
+  isSmp,
+  MAD_SIZE,
+  madHeader,
+} from '../datagram/headers.ts';
 import {
   decodeMad,
   encodeMad,
@@ -199,7 +208,6 @@ export async function sendMad(
     device: session.device,
     port: session.portNumber,
     target: targetJson(target, target.kind === 'path' ? null : address.lid || null),
-    request: describeMad(mad),
   } as const;
   const tid = options.tid === null ? undefined : Number(options.tid & 0xffffffffn);
 
@@ -212,15 +220,17 @@ export async function sendMad(
     // How often the segments of a long message are sent again.
     const { retries } = session.options;
     const patient = rmpp === 1 ? { ...address, set: { retries, ...address.set } } : address;
+    let last: number | null = null;
     try {
       for (let sent = 0; sent < options.count; sent++) {
-        await session.post({ agent, address: patient, mad, tid: own, length });
+        last = await session.post({ agent, address: patient, mad, tid: own, length });
       }
     } catch (error) {
       throw await sendingFailed(session, what, target, { address, mad, length }, error);
     }
     return {
       ...base,
+      request: describeMad(withTid(mad, last)),
       error: null,
       sent: options.count,
       received: 0,
@@ -246,8 +256,10 @@ export async function sendMad(
   const failure = verdict(session, what, options, outcome);
   const [reason] = reasons;
   const returned = !last && reason instanceof NoReplyError ? reason.returned : null;
+  const answered = last?.mad ?? returned?.mad;
   return {
     ...base,
+    request: describeMad(withTid(mad, answered ? tidLow(answered) : null)),
     error: failure?.toJSON() ?? null,
     sent: times.length + reasons.length,
     received: times.length,
@@ -258,6 +270,18 @@ export async function sendMad(
     elapsed_ms: milliseconds(elapsed),
     attempts: last?.attempts ?? null,
   };
+}
+
+const TID = madHeader.offsetOf('tid');
+const tidLow = (mad: Uint8Array): number | null =>
+  mad.length < HEADER_SIZE ? null : Number(madHeader.decode(mad).tid & 0xffffffffn);
+
+/** The datagram as it went out last: the kernel has the high half of the transaction id, the low half is set here. */
+function withTid(mad: Uint8Array, low: number | null): Uint8Array {
+  if (low === null || mad.length < HEADER_SIZE) return mad;
+  const sent = Uint8Array.from(mad);
+  new DataView(sent.buffer).setUint32(TID + 4, low);
+  return sent;
 }
 
 /** As many in a row lost, and nobody is there: what is left would be lost as well. */

@@ -197,7 +197,7 @@ export class MadSession {
   }
 
   /** Sends what gets no answer, from an agent that is registered. MadEngine.post. */
-  post(message: Parameters<MadEngine['post']>[0]): Promise<void> {
+  post(message: Parameters<MadEngine['post']>[0]): Promise<number | null> {
     return this.#engine.post(message);
   }
 
