@@ -70,7 +70,7 @@ export function callFailed(error: unknown, place: Place): Failure {
   const refusal = refusalOf(error.call, error.errno);
   const { code, meaning, next } = refusal
     ? { code: 'CM_CALL_FAILED' as const, ...refusal }
-    : wordsOf(error.errno, place);
+    : wordsOf(error, place);
   return new Failure(
     code,
     `${where(place)}: ${error.call} failed: ${errnoText(error.errno)}${meaning === '' ? '' : `: ${meaning}`}`,
@@ -82,7 +82,7 @@ export function callFailed(error: unknown, place: Place): Failure {
 const where = ({ local, peer, device }: Place): string =>
   connectionText({ local: local && endpointText(local), peer: peer && endpointText(peer), device });
 
-function wordsOf(errno: number, place: Place): Words {
+function wordsOf({ call, errno }: NativeCallError, place: Place): Words {
   const { step, local, peer, machine } = place;
   const here = local === null ? 'the address' : local.address;
   switch (errno) {
@@ -102,7 +102,9 @@ function wordsOf(errno: number, place: Place): Words {
       const asked = step === 'bind_addr' ? local : (peer ?? local);
       // The unspecified address leads to loopback, too.
       const loopback = [asked, local].find((address) => address !== null && isLoopback(address)) ?? null;
-      const closed = loopback === null ? closedWords(machine) : null;
+      // The kernel itself does not ask who may open what.
+      const ofLibrary = call.startsWith('rdma_');
+      const closed = loopback === null && ofLibrary ? closedWords(machine) : null;
       if (closed)
         return {
           ...closed,
