@@ -27,6 +27,10 @@ export const BACKENDS = [
   { backend: 'kernel', words: ['--backend', 'kernel'] },
 ] as const satisfies readonly { backend: 'librdmacm' | 'kernel'; words: readonly string[] }[];
 
+/** Through librdmacm everything is tested; through the kernel what differs there, and all of it in the long tier. */
+export const isWhole = (backend: (typeof BACKENDS)[number]['backend']): boolean =>
+  backend === 'librdmacm' || process.env.RDMATOOL_TEST_WHOLE === '1';
+
 /** Runs `rdmatool cm ... --json`, and gives the document, which fits its schema. */
 export async function cmJson(place: Place, args: readonly string[]) {
   const outcome = await place.inLab(['rdmatool', 'cm', ...args, '--json']);
