@@ -24,7 +24,9 @@ export default defineConfig({
       {
         test: {
           name: 'long',
-          include: ['test/long/**/*.test.ts'],
+          // These once more, with everything through the kernel backend too.
+          include: ['test/long/**/*.test.ts', 'test/lab/cm-{connections,failures}.test.ts'],
+          env: { RDMATOOL_TEST_WHOLE: '1' },
           fileParallelism: false,
           testTimeout: 30 * 60_000,
           hookTimeout: 30 * 60_000,

@@ -57,6 +57,16 @@ export const JoinMulticastAttr = flagSet('rdma_cm_join_mc_attr_mask', 'RDMA_CM_J
   RESERVED: 2,
 });
 
+/** What a path in ibv_path_data is for; the kernel's header has the same numbers. */
+export const PathFlag = flagSet('ibv_path_data.flags', 'IBV_PATH_FLAG_', {
+  GMP: 0,
+  PRIMARY: 1,
+  ALTERNATE: 2,
+  OUTBOUND: 3,
+  INBOUND: 4,
+  INBOUND_REVERSE: 5,
+});
+
 /** Levels and names of rdma_set_option(3). */
 export const CmOption = {
   ID_TOS: { level: 0, name: 0 },

@@ -5,7 +5,7 @@ import { flagsOf } from '../layout/flags.ts';
 import { be16, be32, be64, bytes, hex, pointer, s32, u8, u16, u32, u64 } from '../layout/scalar.ts';
 import { struct, union } from '../layout/struct.ts';
 import { gid } from './ib-types.ts';
-import { CmEventType, JoinMulticastAttr, JoinMulticastFlag, PortSpace } from './rdmacm-codes.ts';
+import { CmEventType, JoinMulticastAttr, JoinMulticastFlag, PathFlag, PortSpace } from './rdmacm-codes.ts';
 import { Mtu, QpType, Rate } from './verbs-codes.ts';
 
 export const rdmaIbAddr = struct('rdma_ib_addr', { sgid: gid, dgid: gid, pkey: be16 });
@@ -163,22 +163,29 @@ export function readPath(bytes: Uint8Array): Decoded<typeof ibvSaPathRec> {
 
 /** A path record as it travels: struct ibv_path_record of <infiniband/sa.h>. */
 export const ibvPathRecord = struct('ibv_path_record', {
-  service_id: be64,
-  dgid: gid,
-  sgid: gid,
-  dlid: be16,
-  slid: be16,
-  flowlabel_hoplimit: be32,
-  tclass: u8,
-  reversible_numpath: u8,
-  pkey: be16,
-  qosclass_sl: be16,
-  mtu: u8,
-  rate: u8,
-  packetlifetime: u8,
-  preference: u8,
+  service_id: about(hex(be64), 'service that the path is for'),
+  dgid: about(gid, 'Destination GID'),
+  sgid: about(gid, 'Source GID'),
+  dlid: about(be16, 'Destination LID; without meaning on RoCE'),
+  slid: about(be16, 'Source LID; without meaning on RoCE'),
+  flowlabel_hoplimit: about(
+    hex(be32),
+    'raw traffic in the top bit, flow label in 20 bits, hop limit in the last 8',
+  ),
+  tclass: about(u8, 'Traffic class'),
+  reversible_numpath: about(hex(u8), 'top bit: it holds in both directions; the others: paths'),
+  pkey: about(hex(be16), 'P_Key'),
+  qosclass_sl: about(hex(be16), 'service class in 12 bits, service level in 4'),
+  mtu: about(hex(u8), 'two bits of selector, then the path MTU, IBTA code'),
+  rate: about(hex(u8), 'two bits of selector, then the rate, IBTA code'),
+  packetlifetime: about(hex(u8), 'two bits of selector, then n of 4.096 us x 2^n'),
+  preference: about(u8, 'Preference among several paths'),
   reserved: bytes(6),
 });
 
 /** What the option RDMA_OPTION_IB_PATH takes: struct ibv_path_data. */
-export const ibvPathData = struct('ibv_path_data', { flags: u32, reserved: u32, path: ibvPathRecord });
+export const ibvPathData = struct('ibv_path_data', {
+  flags: about(flagsOf(u32, PathFlag), 'what the path is for'),
+  reserved: about(u32, 'reserved, 0'),
+  path: about(ibvPathRecord, 'the path record as it travels'),
+});

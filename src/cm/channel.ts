@@ -103,6 +103,10 @@ const ALLOWED = {
   get_remote_ece: LIVE,
   resolve_addrinfo: ['created', 'bound'],
   write_cm_event: LIVE,
+  // Of the kernel's own interface, which refuses by itself what cannot be.
+  query: LIVE,
+  get_option: LIVE,
+  resolve_ib_service: LIVE,
 } as const satisfies Record<string, readonly CmState[]>;
 
 export type CmOperation = keyof typeof ALLOWED;

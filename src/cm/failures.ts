@@ -5,11 +5,12 @@ import type { SocketAddress } from '../abi/sockaddr.ts';
 import { connectionText } from '../explain/cm-events.ts';
 import { errnoName, errnoText, errnoValue } from '../explain/errno.ts';
 import { Failure, type FailureCode } from '../explain/failure.ts';
-import { MissingSymbolError, NativeCallError } from '../native/errors.ts';
+import { MissingLibraryError, MissingSymbolError, NativeCallError } from '../native/errors.ts';
 import type { Machine } from '../system/machine.ts';
 import { DeadlineError } from '../waiting/deadline.ts';
 import { endpointText, isLoopback } from './address.ts';
-import { closedDevices } from './availability.ts';
+import { closedDevices, noLibrary } from './availability.ts';
+import { refusalOf } from './kernel/refusals.ts';
 
 const {
   EACCES,
@@ -48,6 +49,7 @@ interface Words {
 /** The failure of a call. What is not the connection manager's is thrown on as it is. */
 export function callFailed(error: unknown, place: Place): Failure {
   if (error instanceof Failure) return error;
+  if (error instanceof MissingLibraryError) return noLibrary(place.machine, error);
   if (error instanceof MissingSymbolError) {
     return new Failure(
       'NO_SYMBOL',
@@ -65,7 +67,10 @@ export function callFailed(error: unknown, place: Place): Failure {
     );
   }
   if (!(error instanceof NativeCallError)) throw error;
-  const { code, meaning, next } = wordsOf(error.errno, place);
+  const refusal = refusalOf(error.call, error.errno);
+  const { code, meaning, next } = refusal
+    ? { code: 'CM_CALL_FAILED' as const, ...refusal }
+    : wordsOf(error, place);
   return new Failure(
     code,
     `${where(place)}: ${error.call} failed: ${errnoText(error.errno)}${meaning === '' ? '' : `: ${meaning}`}`,
@@ -77,7 +82,7 @@ export function callFailed(error: unknown, place: Place): Failure {
 const where = ({ local, peer, device }: Place): string =>
   connectionText({ local: local && endpointText(local), peer: peer && endpointText(peer), device });
 
-function wordsOf(errno: number, place: Place): Words {
+function wordsOf({ call, errno }: NativeCallError, place: Place): Words {
   const { step, local, peer, machine } = place;
   const here = local === null ? 'the address' : local.address;
   switch (errno) {
@@ -97,16 +102,14 @@ function wordsOf(errno: number, place: Place): Words {
       const asked = step === 'bind_addr' ? local : (peer ?? local);
       // The unspecified address leads to loopback, too.
       const loopback = [asked, local].find((address) => address !== null && isLoopback(address)) ?? null;
-      const closed = closedDevices(machine);
-      if (loopback === null && closed.length > 0) {
+      // The kernel itself does not ask who may open what.
+      const ofLibrary = call.startsWith('rdma_');
+      const closed = loopback === null && ofLibrary ? closedWords(machine) : null;
+      if (closed)
         return {
-          code: closed.every(({ errno: cause }) => cause === constants.errno.ENOENT)
-            ? 'NO_NODE'
-            : 'NO_PERMISSION',
-          meaning: `librdmacm cannot open ${closed.map(({ device, node, errno: cause }) => `${device} (${node}: ${errnoName(cause)})`).join(', ')}, and leaves such devices out`,
-          next: "run as root, or let this user read and write the nodes: rdma-core's udev rules make them mode 0666; in a container, pass them in",
+          ...closed,
+          meaning: `${closed.meaning}, and librdmacm leaves such devices out`,
         };
-      }
       return {
         code: 'NO_DEVICE',
         meaning: loopback
@@ -125,7 +128,9 @@ function wordsOf(errno: number, place: Place): Words {
         next: 'ip route get ADDR, ip link',
       };
     case EACCES:
-    case EPERM:
+    case EPERM: {
+      const closed = step === 'create_qp' ? closedWords(machine) : null;
+      if (closed) return closed;
       return {
         code: 'NO_PERMISSION',
         meaning:
@@ -134,6 +139,7 @@ function wordsOf(errno: number, place: Place): Words {
             : '',
         next: 'run as root, or use a port from 1024 on; ls -l /dev/infiniband',
       };
+    }
     case ENOMEM:
       if (step === 'create_qp' || step === 'reg_mr') {
         return {
@@ -168,6 +174,18 @@ function wordsOf(errno: number, place: Place): Words {
       break;
   }
   return { code: 'CM_CALL_FAILED', meaning: '', next: 'see dmesg for what the kernel says' };
+}
+
+/** Devices whose verbs node cannot be opened; null where there are none. */
+function closedWords(machine: Machine): Words | null {
+  const closed = closedDevices(machine);
+  if (closed.length === 0) return null;
+  const list = closed.map(({ device, node, errno }) => `${device} (${node}: ${errnoName(errno)})`);
+  return {
+    code: closed.every(({ errno }) => errno === constants.errno.ENOENT) ? 'NO_NODE' : 'NO_PERMISSION',
+    meaning: `this process cannot open ${list.join(', ')}`,
+    next: "run as root, or let this user read and write the nodes: rdma-core's udev rules make them mode 0666; in a container, pass them in",
+  };
 }
 
 /** What EINVAL and EAFNOSUPPORT mean of a call. */

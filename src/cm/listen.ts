@@ -73,15 +73,17 @@ const ANY: Endpoint = { host: '::', port: null, scope: null };
 /**
  * Listens until `count` is reached, the signal aborts, the listener's device goes away, or nothing came for the
  * time that the settings name.
- * @param tell gets each object as its event comes
+ * @param emit gets each object as its event comes
  * @returns the failure that ended it, which the last object carries too
  */
 export async function listen(
   request: ListenRequest,
   settings: CmSettings,
   environment: CmEnvironment,
-  tell: (object: CmListenObject) => Promise<void>,
+  emit: (object: CmListenObject) => Promise<void>,
 ): Promise<FailureJson | null> {
+  const tell = (object: CmListenObject): Promise<void> =>
+    emit({ ...object, kernel_commands: environment.takeKernelCommands?.() ?? null });
   let channel: CmChannel | null = null;
   let server: Server | null = null;
   try {
@@ -96,6 +98,9 @@ export async function listen(
   } finally {
     if (server) await server.stop();
     else if (channel) await closeChannel(channel);
+    const kernel_commands = environment.takeKernelCommands?.() ?? [];
+    // What took everything down belongs to the whole.
+    if (kernel_commands.length > 0) await emit({ ...emptyListenObject(null), kernel_commands });
   }
 }
 

@@ -26,8 +26,8 @@ import { errnoName } from '../explain/errno.ts';
 import { Failure, type FailureJson } from '../explain/failure.ts';
 import type { CmAddress, CmRoute, CmStep } from '../model/cm.ts';
 import { emptyOutcome } from '../model/cm-empty.ts';
+import type { KernelCommand } from '../model/kernel-commands.ts';
 import { MissingLibraryError, NativeCallError } from '../native/errors.ts';
-import { Librdmacm } from '../native/librdmacm.ts';
 import type { Machine } from '../system/machine.ts';
 import { thisMachine } from '../system/this-machine.ts';
 import { CALL_DEADLINE_MS, DeadlineError, within } from '../waiting/deadline.ts';
@@ -37,7 +37,6 @@ import type { Backend, BackendDevice } from './backend.ts';
 import { CmChannel, type CmEvent, type CmId, interrupted } from './channel.ts';
 import { callFailed, type Place } from './failures.ts';
 import { orInterrupted } from './interruption.ts';
-import { librdmacmBackend } from './librdmacm-backend.ts';
 import type { Traffic } from './traffic.ts';
 
 /** Time for the address and for the route, as rping, ucmatose and cmtime give them. */
@@ -72,18 +71,51 @@ export interface CmSettings {
 export interface CmEnvironment {
   readonly machine: Machine;
   readonly signal: AbortSignal | null;
-  readonly openBackend: () => Backend;
+  readonly openBackend: () => Backend | Promise<Backend>;
+  /** The commands to the kernel since it was last asked; null where nobody wants to see them. */
+  readonly takeKernelCommands: (() => KernelCommand[]) | null;
 }
 
-/** @param calling `here` on a thread of its own, which may wait for calls */
-export const thisEnvironment = (
+/** Who speaks to the kernel: librdmacm, or rdmatool itself. */
+export interface BackendChoice {
+  readonly backend: 'librdmacm' | 'kernel';
+  /** Keeps what goes to the kernel and comes back; only the kernel's own interface shows it. */
+  readonly showBytes: boolean;
+}
+
+/** @param calling `here` on a thread of its own, which may wait for calls of librdmacm */
+export function thisEnvironment(
   signal: AbortSignal | null,
+  { backend, showBytes }: BackendChoice = { backend: 'librdmacm', showBytes: false },
   calling: 'pool' | 'here' = 'pool',
-): CmEnvironment => ({
-  machine: thisMachine(),
-  signal,
-  openBackend: () => librdmacmBackend(new Librdmacm(calling)),
-});
+): CmEnvironment {
+  const machine = thisMachine();
+  if (backend === 'librdmacm') {
+    return {
+      machine,
+      signal,
+      async openBackend() {
+        const { Librdmacm } = await import('../native/librdmacm.ts');
+        const { librdmacmBackend } = await import('./librdmacm-backend.ts');
+        return librdmacmBackend(new Librdmacm(calling));
+      },
+      takeKernelCommands: null,
+    };
+  }
+  const seen: KernelCommand[] = [];
+  return {
+    machine,
+    signal,
+    async openBackend() {
+      const { kernelBackend } = await import('./kernel/backend.ts');
+      const { kernelCommandJson } = await import('./kernel/command-json.ts');
+      return kernelBackend(machine, (exchange) => {
+        if (showBytes) seen.push(kernelCommandJson(exchange));
+      });
+    },
+    takeKernelCommands: showBytes ? () => seen.splice(0) : null,
+  };
+}
 
 /** What is known of an id at the end of a run. */
 export interface Outcome {
@@ -94,6 +126,7 @@ export interface Outcome {
   readonly device: string | null;
   readonly ib_port: number | null;
   readonly steps: CmStep[];
+  readonly kernel_commands: KernelCommand[] | null;
 }
 
 /** Port spaces as documents have them. */
@@ -119,9 +152,10 @@ export async function conduct(
     error = thrown;
   }
   await session?.close();
+  const kernel_commands = environment.takeKernelCommands?.() ?? null;
   return session === null
-    ? emptyOutcome(PORT_SPACE_WORDS[settings.portSpace], error?.toJSON() ?? null)
-    : { ...session.outcome(), error: error?.toJSON() ?? null };
+    ? { ...emptyOutcome(PORT_SPACE_WORDS[settings.portSpace], error?.toJSON() ?? null), kernel_commands }
+    : { ...session.outcome(), error: error?.toJSON() ?? null, kernel_commands };
 }
 
 /** An event channel, or a Failure that says why there is none. */
@@ -129,7 +163,7 @@ export async function openChannel({ machine, openBackend, signal }: CmEnvironmen
   checkAvailable(machine);
   let backend: Backend;
   try {
-    backend = openBackend();
+    backend = await openBackend();
   } catch (error) {
     if (error instanceof MissingLibraryError) throw noLibrary(machine, error);
     throw error;
@@ -495,7 +529,7 @@ export class Session {
     return this.environment.machine.sysfs.read(`${port}/link_layer`);
   }
 
-  outcome(): Omit<Outcome, 'error'> {
+  outcome(): Omit<Outcome, 'error' | 'kernel_commands'> {
     return {
       port_space: PORT_SPACE_WORDS[this.settings.portSpace],
       local: this.#local && addressJson(this.#local),

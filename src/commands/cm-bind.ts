@@ -1,6 +1,6 @@
 import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import { ADDRESS_HELP, BIND_OPTIONS, endpointOf, settingsOf } from './cm-options.ts';
+import { ADDRESS_HELP, BIND_OPTIONS, backendOf, endpointOf, settingsOf } from './cm-options.ts';
 import { defineCommand } from './spec.ts';
 
 export const cmBindCommand = defineCommand({
@@ -28,7 +28,7 @@ export const cmBindCommand = defineCommand({
     const local = await endpointOf(args[0] ?? '');
     const { bind } = await import('../cm/resolve.ts');
     const { thisEnvironment } = await import('../cm/session.ts');
-    const result = await bind(local, settings, thisEnvironment(context.interruption()));
+    const result = await bind(local, settings, thisEnvironment(context.interruption(), backendOf(options)));
     return context.conclude(result, async () => {
       const { cmView } = await import('../views/cm.ts');
       return cmView(result);

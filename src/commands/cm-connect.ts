@@ -1,6 +1,13 @@
 import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import { ADDRESS_HELP, endpointOf, PEER_ARGUMENT, PEER_OPTIONS, settingsOf } from './cm-options.ts';
+import {
+  ADDRESS_HELP,
+  backendOf,
+  endpointOf,
+  PEER_ARGUMENT,
+  PEER_OPTIONS,
+  settingsOf,
+} from './cm-options.ts';
 import { PRIVATE_DATA } from './cm-private-data.ts';
 import { defineCommand, flag, integerBetween, UsageError } from './spec.ts';
 
@@ -134,6 +141,10 @@ export const cmConnectCommand = defineCommand({
       holdMs: (options.hold ?? 0) * 1000,
       ping: options.ping === null ? null : { count: options.ping, size: options.size ?? DEFAULT_PING_BYTES },
     };
+    const backend = backendOf(options);
+    if (backend.showBytes && options.count !== null) {
+      throw new UsageError('--show-bytes shows one connection: leave out --count');
+    }
     if (options.concurrency !== null && options.count === null) {
       throw new UsageError('--concurrency goes with --count');
     }
@@ -141,9 +152,9 @@ export const cmConnectCommand = defineCommand({
       const { count } = options;
       const { concludeMany } = await import('./cm-connect-many.ts');
       const many = { connection: request, count, concurrency: options.concurrency ?? 1, apart: true };
-      return concludeMany({ peer, request: many, settings }, context);
+      return concludeMany({ peer, request: many, settings, backend }, context);
     }
-    const result = await connect(peer, request, settings, thisEnvironment(context.interruption()));
+    const result = await connect(peer, request, settings, thisEnvironment(context.interruption(), backend));
     return context.conclude(result, async () => {
       const { cmConnectView } = await import('../views/cm.ts');
       return cmConnectView(result);

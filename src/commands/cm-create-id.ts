@@ -1,6 +1,6 @@
 import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import { ID_OPTIONS, settingsOf } from './cm-options.ts';
+import { backendOf, ID_OPTIONS, settingsOf } from './cm-options.ts';
 import { defineCommand } from './spec.ts';
 
 export const cmCreateIdCommand = defineCommand({
@@ -23,7 +23,7 @@ export const cmCreateIdCommand = defineCommand({
     const settings = await settingsOf(options);
     const { createId } = await import('../cm/resolve.ts');
     const { thisEnvironment } = await import('../cm/session.ts');
-    const result = await createId(settings, thisEnvironment(context.interruption()));
+    const result = await createId(settings, thisEnvironment(context.interruption(), backendOf(options)));
     return context.conclude(result, async () => {
       const { cmView } = await import('../views/cm.ts');
       return cmView(result);

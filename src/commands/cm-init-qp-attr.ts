@@ -1,6 +1,13 @@
 import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import { ADDRESS_HELP, endpointOf, PEER_ARGUMENT, PEER_OPTIONS, settingsOf } from './cm-options.ts';
+import {
+  ADDRESS_HELP,
+  backendOf,
+  endpointOf,
+  PEER_ARGUMENT,
+  PEER_OPTIONS,
+  settingsOf,
+} from './cm-options.ts';
 import { PRIVATE_DATA } from './cm-private-data.ts';
 import { defineCommand, integerBetween } from './spec.ts';
 
@@ -39,7 +46,12 @@ export const cmInitQpAttrCommand = defineCommand({
       privateData: options.privateData ?? RPING_REQUEST.privateData,
       qpNum: options.qpNum ?? QP_NUM,
     };
-    const result = await initQpAttr(peer, request, settings, thisEnvironment(context.interruption()));
+    const result = await initQpAttr(
+      peer,
+      request,
+      settings,
+      thisEnvironment(context.interruption(), backendOf(options)),
+    );
     return context.conclude(result, async () => {
       const { cmInitQpAttrView } = await import('../views/cm.ts');
       return cmInitQpAttrView(result);

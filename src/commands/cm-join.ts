@@ -1,6 +1,6 @@
 import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import { endpointOf, JOIN_OPTIONS, settingsOf } from './cm-options.ts';
+import { backendOf, endpointOf, JOIN_OPTIONS, settingsOf } from './cm-options.ts';
 import { choice, defineCommand, flag, integerBetween, positiveInteger, UsageError } from './spec.ts';
 
 /** mckey's own size. */
@@ -69,7 +69,7 @@ export const cmJoinCommand = defineCommand({
       holdMs: (options.hold ?? 0) * 1000,
     };
     const waits = request.receive > 0 || request.holdMs > 0;
-    const environment = thisEnvironment(context.interruption());
+    const environment = thisEnvironment(context.interruption(), backendOf(options));
     const result = await join(group, request, settings, environment, ({ gid }) => {
       if (waits) context.streams.message(`joined ${gid}`);
     });

@@ -1,6 +1,6 @@
 import { emptyListenObject } from '../model/cm-empty.ts';
 import { HANDSHAKE_OPTIONS } from './cm-connect.ts';
-import { ADDRESS_HELP, BIND_OPTIONS, endpointOf, settingsOf } from './cm-options.ts';
+import { ADDRESS_HELP, BIND_OPTIONS, backendOf, endpointOf, settingsOf } from './cm-options.ts';
 import { defineCommand, flag, integerBetween, positiveInteger, UsageError } from './spec.ts';
 
 const REASONS = [28, 35] as const;
@@ -102,7 +102,7 @@ export const cmListenCommand = defineCommand({
         echo: options.echo,
       },
       settings,
-      thisEnvironment(context.interruption()),
+      thisEnvironment(context.interruption(), backendOf(options)),
       async (object) => {
         const line = cmListenLine(object);
         if (context.json || line !== null) await context.emit(object, line ?? '');

@@ -5,7 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Endpoint } from '../cm/address.ts';
 import { connectMany, type ManyProgress, type ManyRequest } from '../cm/connect-many.ts';
-import { type CmSettings, thisEnvironment } from '../cm/session.ts';
+import { type BackendChoice, type CmSettings, thisEnvironment } from '../cm/session.ts';
 import type { CmConnectManyResult } from '../model/cm-connect-many.ts';
 
 /** What the thread is started with. */
@@ -13,6 +13,7 @@ export interface ManyTask {
   readonly peer: Endpoint;
   readonly request: ManyRequest;
   readonly settings: CmSettings;
+  readonly backend: BackendChoice;
 }
 
 /** What it says; any message to it aborts the work. */
@@ -23,7 +24,7 @@ const PROGRESS_MS = 100;
 
 const port = parentPort;
 if (port !== null) {
-  const { peer, request, settings } = workerData as ManyTask;
+  const { peer, request, settings, backend } = workerData as ManyTask;
   const controller = new AbortController();
   const say = (message: ManyMessage): void => port.postMessage(message);
   port.once('message', () => controller.abort());
@@ -32,7 +33,7 @@ if (port !== null) {
     peer,
     request,
     settings,
-    thisEnvironment(controller.signal, 'here'),
+    thisEnvironment(controller.signal, backend, 'here'),
     (progress) => {
       if (performance.now() - said < PROGRESS_MS) return;
       said = performance.now();

@@ -1,6 +1,6 @@
 /** What the `cm` commands have in common: options, and their values as the core takes them. */
 import type { Endpoint } from '../cm/address.ts';
-import type { CmSettings } from '../cm/session.ts';
+import type { BackendChoice, CmSettings } from '../cm/session.ts';
 import { choice, flag, integerBetween, milliseconds, type OptionValues, text, UsageError } from './spec.ts';
 
 export const PORT_SPACE = choice(
@@ -17,6 +17,25 @@ const TIMEOUT = milliseconds(
   'time for each step, 2000 for address and route and 10000 for the handshake unless given',
 );
 
+/** Who speaks to the kernel. */
+export const BACKEND_OPTIONS = {
+  backend: choice(
+    '--backend <name>',
+    'librdmacm, or kernel: write the commands to /dev/infiniband/rdma_cm without the library',
+    ['librdmacm', 'kernel'],
+    'librdmacm',
+  ),
+  showBytes: flag('--show-bytes', 'with --backend kernel: show each command, its bytes and the answer'),
+};
+
+/** The choice as the core takes it. Throws UsageError. */
+export function backendOf({ backend, showBytes }: OptionValues<typeof BACKEND_OPTIONS>): BackendChoice {
+  if (showBytes && backend !== 'kernel') {
+    throw new UsageError('--show-bytes goes with --backend kernel: librdmacm does not show what it writes');
+  }
+  return { backend, showBytes };
+}
+
 export const ID_OPTIONS = {
   ps: PORT_SPACE,
   timeout: TIMEOUT,
@@ -29,6 +48,7 @@ export const ID_OPTIONS = {
   ),
   reuseAddr: flag('--reuse-addr', 'share a local address and port with others that do too'),
   afOnly: flag('--af-only', 'an IPv6 wildcard address does not stand for IPv4'),
+  ...BACKEND_OPTIONS,
 };
 
 export const BIND_OPTIONS = { port: PORT, ...ID_OPTIONS };

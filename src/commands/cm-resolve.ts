@@ -1,6 +1,13 @@
 import { emptyOutcome } from '../model/cm-empty.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import { ADDRESS_HELP, endpointOf, PEER_ARGUMENT, PEER_OPTIONS, settingsOf } from './cm-options.ts';
+import {
+  ADDRESS_HELP,
+  backendOf,
+  endpointOf,
+  PEER_ARGUMENT,
+  PEER_OPTIONS,
+  settingsOf,
+} from './cm-options.ts';
 import { defineCommand } from './spec.ts';
 
 export const cmResolveCommand = defineCommand({
@@ -28,7 +35,7 @@ export const cmResolveCommand = defineCommand({
     const peer = await endpointOf(args[0] ?? '');
     const { resolve } = await import('../cm/resolve.ts');
     const { thisEnvironment } = await import('../cm/session.ts');
-    const result = await resolve(peer, settings, thisEnvironment(context.interruption()));
+    const result = await resolve(peer, settings, thisEnvironment(context.interruption(), backendOf(options)));
     return context.conclude(result, async () => {
       const { cmResolveView } = await import('../views/cm.ts');
       return cmResolveView(result);

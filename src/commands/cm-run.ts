@@ -1,5 +1,7 @@
+import type { Operation } from '../cm/script/operation.ts';
 import { emptyRunObject } from '../model/cm-empty.ts';
-import { choice, defineCommand, type ReferenceTable, texts, UsageError } from './spec.ts';
+import { BACKEND_OPTIONS, backendOf } from './cm-options.ts';
+import { defineCommand, type ReferenceTable, texts, UsageError } from './spec.ts';
 
 export const cmRunCommand = defineCommand({
   summary: 'Run a script of connection manager operations, one a line, on named ids',
@@ -9,7 +11,7 @@ export const cmRunCommand = defineCommand({
       '--set <name=value>',
       'value of a variable of the script, in place of its own; may be repeated',
     ),
-    backend: choice('--backend <name>', 'what to speak through', ['librdmacm'], 'librdmacm'),
+    ...BACKEND_OPTIONS,
   },
   details: [
     'Every operation of the user connection manager by its own name (see OPERATIONS), one a line, on ids that the script names. An operation does what its call does and no more: resolve-addr starts a resolution, and get-event waits for its end. Both sides of a connection can stand in one script, or in two, each in a process of its own.',
@@ -41,17 +43,18 @@ export const cmRunCommand = defineCommand({
     if (args.length > 1) throw new UsageError('one script at a time');
     const [file = '-'] = args;
     const variables = variablesOf(options.set);
+    const chosen = backendOf(options);
     const signal = context.interruption();
     const { scriptText } = await import('./script-text.ts');
     const text = await scriptText(file, signal);
-    const { SCRIPT_BACKENDS } = await import('../cm/script/backends.ts');
+    const { SCRIPT_OPERATIONS } = await import('../cm/script/backends.ts');
     const { runScript } = await import('../cm/script/run.ts');
     const { thisEnvironment } = await import('../cm/session.ts');
     const { cmRunLine } = await import('../views/cm-run.ts');
-    const { open, operations } = SCRIPT_BACKENDS[options.backend];
+    const operations = SCRIPT_OPERATIONS[options.backend];
     const failures = await runScript(
       { name: file === '-' ? 'stdin' : file, text, variables, operations },
-      { ...thisEnvironment(signal), openBackend: open },
+      thisEnvironment(signal, chosen),
       async (object) => {
         const line = cmRunLine(object);
         if (context.json || line !== null) await context.emit(object, line ?? '');
@@ -62,12 +65,17 @@ export const cmRunCommand = defineCommand({
 });
 
 async function reference(): Promise<readonly ReferenceTable[]> {
-  const { SCRIPT_BACKENDS } = await import('../cm/script/backends.ts');
+  const { KERNEL_OPERATIONS } = await import('../cm/script/kernel-operations.ts');
   const { usageOf } = await import('../cm/script/operation.ts');
-  return Object.values(SCRIPT_BACKENDS).map(({ operations }) => ({
-    title: 'Operations',
+  const { OPERATIONS } = await import('../cm/script/operations.ts');
+  const table = (title: string, operations: readonly Operation[]): ReferenceTable => ({
+    title,
     rows: operations.map((operation) => [usageOf(operation), operation.does]),
-  }));
+  });
+  return [
+    table('Operations', OPERATIONS),
+    table("With --backend kernel, by the kernel's names", KERNEL_OPERATIONS),
+  ];
 }
 
 /** Throws UsageError. */

@@ -1,5 +1,7 @@
 /** Manual pages, in man(7) macros, from the declared commands. */
 import { EXIT_MEANINGS } from '../explain/failure.ts';
+import { abiPage } from '../views/abi-page.ts';
+import { bold, escapeRoff, header, page, section } from '../views/roff.ts';
 import { loadCommands } from './all.ts';
 import { allOptionsOf, COMMON_OPTIONS } from './program.ts';
 import type { CommandSpec, OptionSpec, ReferenceTable } from './spec.ts';
@@ -11,6 +13,7 @@ export async function manualPages(version: string): Promise<ReadonlyMap<string, 
   const commands = await loadCommands();
   return new Map([
     ['rdmatool.1', programPage(commands, version)],
+    ['rdmatool-abi.7', abiPage(version)],
     ...(await Promise.all(
       commands.map(
         async (spec): Promise<[string, string]> => [
@@ -23,25 +26,6 @@ export async function manualPages(version: string): Promise<ReadonlyMap<string, 
 }
 
 const pageName = (spec: CommandSpec): string => `rdmatool-${spec.path.join('-')}`;
-
-/** Text in which roff shall see no command: backslashes, and a dot or quote at the start of a line. */
-const escapeRoff = (text: string): string =>
-  text
-    .replaceAll('\\', '\\e')
-    .replaceAll('-', '\\-')
-    .replace(/^([.'])/gm, '\\&$1');
-
-const bold = (text: string): string => `\\fB${escapeRoff(text)}\\fR`;
-
-const section = (title: string, ...lines: readonly string[]): string[] => [`.SH ${title}`, ...lines];
-
-/** Of the version in package.json. */
-const RELEASE_DATE = '2026-11-30';
-
-const header = (name: string, version: string): string =>
-  `.TH "${escapeRoff(name.toUpperCase())}" "1" "${RELEASE_DATE}" "rdmatool ${version}" "rdmatool"`;
-
-const page = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
 
 function programPage(commands: readonly CommandSpec[], version: string): string {
   return page([
@@ -93,7 +77,10 @@ function programPage(commands: readonly CommandSpec[], version: string): string 
       bold('RDMATOOL_DEBUG'),
       'show where a fault of rdmatool itself happened.',
     ),
-    ...section('SEE ALSO', escapeRoff(commands.map((spec) => `${pageName(spec)}(1)`).join(', '))),
+    ...section(
+      'SEE ALSO',
+      escapeRoff([...commands.map((spec) => `${pageName(spec)}(1)`), 'rdmatool-abi(7)'].join(', ')),
+    ),
   ]);
 }
 

@@ -13,6 +13,7 @@ export const emptyOutcome = (portSpace: 'tcp' | 'udp' | 'ib' | 'ipoib', error: F
   device: null,
   ib_port: null,
   steps: [],
+  kernel_commands: null,
 });
 
 /** An object of the stream of `cm listen`, of this moment. */
@@ -32,6 +33,7 @@ export const emptyListenObject = (error: FailureJson | null): CmListenObject => 
   ib_port: null,
   connection: null,
   echo: null,
+  kernel_commands: null,
 });
 
 /** An object of the stream of `cm run`, of this moment. */
@@ -49,4 +51,5 @@ export const emptyRunObject = (error: FailureJson | null): CmRunObject => ({
   failure_expected: false,
   ok: error === null,
   result: null,
+  kernel_commands: null,
 });

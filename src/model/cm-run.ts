@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { ibvSaPathRec } from '../abi/rdmacm.ts';
 import { ibUverbsAhAttr, ibUverbsQpAttr } from '../abi/verbs-qp.ts';
 import { CmAddress, CmConnection, CmEventValue } from './cm.ts';
+import { KernelField, kernelCommands } from './kernel-commands.ts';
 import { exact, Failure, nullable, ofLayout } from './parts.ts';
 import { SCHEMA_IDS } from './schema-ids.ts';
 
@@ -52,6 +53,9 @@ const CmRunTakenDown = exact({
   channels: Type.Array(Type.String()),
 });
 
+/** The fields of the kernel's answer. */
+const CmRunAnswer = exact({ fields: Type.Array(KernelField) });
+
 /** What the operations answer; an operation with a result of a new form adds it here. */
 export const CmRunResult = Type.Union([
   CmRunCreated,
@@ -63,6 +67,7 @@ export const CmRunResult = Type.Union([
   CmRunEce,
   CmRunEvent,
   CmRunTakenDown,
+  CmRunAnswer,
 ]);
 export type CmRunResult = Type.Static<typeof CmRunResult>;
 
@@ -81,6 +86,7 @@ export const CmRunObject = exact(
     failure_expected: Type.Boolean({ description: 'The step says with ! that it is to fail' }),
     ok: Type.Boolean({ description: 'The step ended as the script expects' }),
     result: nullable(CmRunResult),
+    kernel_commands: kernelCommands,
   },
   { title: 'rdmatool cm run: one object a line' },
 );

@@ -6,6 +6,7 @@ import { QpType } from '../abi/verbs-codes.ts';
 import { ibUverbsQpAttr } from '../abi/verbs-qp.ts';
 import type { EnumJson } from '../layout/enumeration.ts';
 import { CmEcho, CmPing } from './cm-exchange.ts';
+import { kernelCommands } from './kernel-commands.ts';
 import { exact, Failure, nullable, ofEnumeration, ofLayout } from './parts.ts';
 import { SCHEMA_IDS } from './schema-ids.ts';
 
@@ -91,6 +92,7 @@ export const CM_COMMON = {
   device: nullable(Type.String()),
   ib_port: nullable(Type.Integer()),
   steps: Type.Array(CmStep),
+  kernel_commands: kernelCommands,
 };
 
 export const CmRoute = exact({
@@ -177,6 +179,7 @@ export const CmListenObject = exact(
     ib_port: nullable(Type.Integer()),
     connection: nullable(CmConnection),
     echo: nullable(CmEcho),
+    kernel_commands: kernelCommands,
   },
   { title: 'rdmatool cm listen: one object a line' },
 );

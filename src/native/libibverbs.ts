@@ -125,9 +125,34 @@ export class VerbsDevice {
     this.transportType = readS32(device + BigInt(IBV_DEVICE.transport_type));
   }
 
+  /** The node GUID, from ibv_get_device_guid(3). */
+  guid(): bigint {
+    this.#checkOpen();
+    const { result } = this.library
+      .get<number | bigint>('uint64_t ibv_get_device_guid(void *device)')
+      .call(this.device);
+    // Network byte order, on a little-endian machine.
+    const bytes = new DataView(new ArrayBuffer(8));
+    bytes.setBigUint64(0, BigInt(result), true);
+    return bytes.getBigUint64(0);
+  }
+
+  /** The kernel's number of the device: ibv_get_device_index(3), null where the library (before rdma-core 30) or the kernel has none. */
+  index(): number | null {
+    this.#checkOpen();
+    const index = this.library
+      .find<number>('int ibv_get_device_index(void *device)')
+      ?.call(this.device).result;
+    return index === undefined || index < 0 ? null : index;
+  }
+
+  #checkOpen(): void {
+    if (!this.isListOpen()) throw new ClosedHandleError(`${this.name}: the device list has been freed`);
+  }
+
   /** Opens the device on a thread of the pool. Throws NativeCallError, MissingSymbolError. */
   async open(): Promise<VerbsContext> {
-    if (!this.isListOpen()) throw new ClosedHandleError(`${this.name}: the device list has been freed`);
+    this.#checkOpen();
     const open = this.library.get<Pointer | null>('void *ibv_open_device(void *device)');
     const opened = await this.opening.run(open.callAsync(this.device));
     if (!opened.result) throw new NativeCallError('ibv_open_device', opened.errno);

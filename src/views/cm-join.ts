@@ -1,13 +1,14 @@
 /** Result of `cm join`, for people. */
 import type { CmJoinResult } from '../model/cm-join.ts';
 import type { Block } from '../output/blocks.ts';
-import { cmView } from './cm.ts';
+import { outcomeBlocks } from './cm.ts';
+import { kernelCommandBlocks } from './kernel-commands.ts';
 import { enumText } from './values.ts';
 
 export function cmJoinView(result: CmJoinResult): Block[] {
   const { group, qp, sent, received, own, senders, send_only } = result;
   return [
-    ...cmView(result),
+    ...outcomeBlocks(result),
     ...(group === null
       ? []
       : ([
@@ -60,5 +61,6 @@ export function cmJoinView(result: CmJoinResult): Block[] {
             ]),
           },
         ] satisfies Block[])),
+    ...kernelCommandBlocks(result.kernel_commands),
   ];
 }

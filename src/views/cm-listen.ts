@@ -1,10 +1,13 @@
 import type { CmAddress, CmConnection, CmListenObject } from '../model/cm.ts';
 import { addressText, statusText } from './cm.ts';
 import { echoText } from './cm-exchange.ts';
+import { kernelCommandText } from './kernel-commands.ts';
 
 /** One line for one object of the stream; null for what is said on stderr. */
 export function cmListenLine(object: CmListenObject): string | null {
-  if (object.event === null && object.error !== null && object.id === null) return null;
+  const shown = kernelCommandText(object.kernel_commands);
+  const isOther = object.event === null && object.id === null;
+  if (isOther && (object.error !== null || shown !== '')) return shown === '' ? null : shown.slice(1);
   const time = object.time.slice(11, 23);
   const where = [
     object.id === null ? '' : `#${object.id}`,
@@ -18,11 +21,10 @@ export function cmListenLine(object: CmListenObject): string | null {
         ? (object.action ?? '')
         : `${object.event.name ?? `event ${object.event.value}`} ${statusText(object.status, object.status_name)}`;
   const done = object.event !== null && object.action !== null ? `-> ${object.action}` : '';
-  return printable(
-    [time, ...where, what, parameters(object.connection), done, echoText(object.echo)]
-      .filter(Boolean)
-      .join(' '),
-  );
+  const line = [time, ...where, what, parameters(object.connection), done, echoText(object.echo)]
+    .filter(Boolean)
+    .join(' ');
+  return `${printable(line)}${shown}`;
 }
 
 const endpoints = (local: CmAddress | null, peer: CmAddress | null): string => {

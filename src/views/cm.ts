@@ -11,8 +11,10 @@ import type {
   CmRoute,
   CmStep,
 } from '../model/cm.ts';
+import type { KernelCommand } from '../model/kernel-commands.ts';
 import type { Block } from '../output/blocks.ts';
 import { pingBlocks } from './cm-exchange.ts';
+import { kernelCommandBlocks } from './kernel-commands.ts';
 import { enumText, flagsText } from './values.ts';
 
 /** What all one-shot commands show. */
@@ -23,14 +25,21 @@ interface Outcome {
   readonly device: string | null;
   readonly ib_port: number | null;
   readonly steps: readonly CmStep[];
+  readonly kernel_commands: readonly KernelCommand[] | null;
 }
 
 /** `10.9.0.1:7174`, `[fd09::1]:7174`. */
 export const addressText = ({ addr, port }: CmAddress): string =>
   addr.includes(':') ? `[${addr}]:${port}` : `${addr}:${port}`;
 
+/** Where the id is, its steps, and what went to the kernel where that was asked for. */
+export const cmView = (result: Outcome): Block[] => [
+  ...outcomeBlocks(result),
+  ...kernelCommandBlocks(result.kernel_commands),
+];
+
 /** Where the id is, and its steps. */
-export function cmView(result: Outcome): Block[] {
+export function outcomeBlocks(result: Outcome): Block[] {
   const rows: [string, string][] = [['port space', result.port_space]];
   if (result.local) rows.push(['local', addressText(result.local)]);
   if (result.peer) rows.push(['peer', addressText(result.peer)]);
@@ -64,7 +73,11 @@ export const statusText = (status: number, name: string | null): string =>
   name === null ? String(status) : `${status} ${name}`;
 
 export function cmResolveView(result: CmResolveResult): Block[] {
-  return [...cmView(result), ...routeBlocks(result.route)];
+  return [
+    ...outcomeBlocks(result),
+    ...routeBlocks(result.route),
+    ...kernelCommandBlocks(result.kernel_commands),
+  ];
 }
 
 /** GIDs and path records. */
@@ -134,7 +147,7 @@ export function cmConnectView(result: CmConnectResult): Block[] {
     ]);
   }
   return [
-    ...cmView(result),
+    ...outcomeBlocks(result),
     ...routeBlocks(result.route),
     ...(rows.length === 0 ? [] : [{ type: 'gap' } as const, { type: 'pairs', rows } as const]),
     ...connectionBlocks(result.connection),
@@ -145,6 +158,7 @@ export function cmConnectView(result: CmConnectResult): Block[] {
         text: `${event.time.slice(11, 23)} ${enumText(event.event)} ${statusText(event.status, event.status_name)}: ${event.meaning}`,
       }),
     ),
+    ...kernelCommandBlocks(result.kernel_commands),
   ];
 }
 
@@ -191,7 +205,7 @@ const MEMBERS_OF_FLAG: Readonly<Record<string, readonly string[]>> = {
 
 export function cmInitQpAttrView(result: CmInitQpAttrResult): Block[] {
   return [
-    ...cmView(result),
+    ...outcomeBlocks(result),
     ...result.attributes.flatMap((attr): Block[] => {
       const holding = attr.qp_attr_mask.flags.flatMap(
         (flag) => MEMBERS_OF_FLAG[flag] ?? [flag.toLowerCase()],
@@ -207,6 +221,7 @@ export function cmInitQpAttrView(result: CmInitQpAttrResult): Block[] {
         { type: 'pairs', indent: 2, rows },
       ];
     }),
+    ...kernelCommandBlocks(result.kernel_commands),
   ];
 }
 

@@ -141,5 +141,5 @@ testAgainstHeaders('Debian 12: rdma-core 44, Linux 6.1', '/usr/include', {
     'UVERBS_ATTR_QUERY_COMP_CNTR_CAPS_MAX_VALUE',
     'UVERBS_ATTR_QUERY_COMP_CNTR_CAPS_SUPPORTED_QP_ATTACH_OPS',
   ],
-  undeclaredConstants: [],
+  undeclaredConstants: ['IBV_PATH_FLAG_BIDIRECTIONAL'],
 });

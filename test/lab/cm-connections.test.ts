@@ -2,7 +2,17 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundleDriver } from './cm/bundle.ts';
 import { killAtRandom } from './cm/kills.ts';
-import { type CmDocument, cmJson, LEFT, parse, RIGHT, resources, useGuest } from './cm/lab.ts';
+import {
+  BACKENDS,
+  type CmDocument,
+  cmJson,
+  isWhole,
+  LEFT,
+  parse,
+  RIGHT,
+  resources,
+  useGuest,
+} from './cm/lab.ts';
 
 // A guest without KVM on a busy machine is slow.
 vi.setConfig({ testTimeout: 240_000 });
@@ -20,176 +30,209 @@ interface Counts {
   readonly after: object;
 }
 
-describe('what resolve says', () => {
-  it('agrees with ibv_devinfo and sysfs', async () => {
-    const { document } = await cmJson(place, ['resolve', RIGHT, '--bind', LEFT]);
-    expect(document).toMatchObject({
-      error: null,
-      device: 'rxe0',
-      ib_port: 1,
-      peer: { addr: RIGHT, port: 7174 },
+describe.each(BACKENDS)('through $backend', ({ backend, words }) => {
+  const whole = it.runIf(isWhole(backend));
+  const many = isWhole(backend) ? 200 : 40;
+  const kills = isWhole(backend) ? 20 : 5;
+  const json = (args: readonly string[]) => cmJson(place, [...args, ...words]);
+  describe('what resolve says', () => {
+    it('agrees with ibv_devinfo and sysfs', async () => {
+      const { document } = await json(['resolve', RIGHT, '--bind', LEFT]);
+      expect(document).toMatchObject({
+        error: null,
+        device: 'rxe0',
+        ib_port: 1,
+        peer: { addr: RIGHT, port: 7174 },
+      });
+      expect(document.steps.map(({ step }) => step)).toEqual([
+        'create_id',
+        'bind_addr',
+        'resolve_addr',
+        'resolve_route',
+      ]);
+      const route = document['route'] as {
+        sgid: string;
+        pkey: string;
+        paths: { mtu: { name: string }; sgid: string }[];
+      };
+      const gids = (await script('cat /sys/class/infiniband/rxe0/ports/1/gids/* | grep ffff:0a09:0001'))
+        .stdout;
+      expect(gids).not.toBe('');
+      expect(route.sgid).toBe(`::ffff:${LEFT}`);
+      expect(route.pkey).toBe((await script('cat /sys/class/infiniband/rxe0/ports/1/pkeys/0')).stdout.trim());
+      const mtu = /active_mtu:\s+(\d+)/.exec((await script('ibv_devinfo -d rxe0')).stdout)?.[1];
+      expect(route.paths[0]?.mtu.name).toBe(mtu);
     });
-    expect(document.steps.map(({ step }) => step)).toEqual([
-      'create_id',
-      'bind_addr',
-      'resolve_addr',
-      'resolve_route',
-    ]);
-    const route = document['route'] as {
-      sgid: string;
-      pkey: string;
-      paths: { mtu: { name: string }; sgid: string }[];
+  });
+
+  describe('a connection', () => {
+    it('to rping is RTS while it is held, and ends properly', async () => {
+      const server = place.startInLab([
+        'bash',
+        '-c',
+        `rping -s -a ${RIGHT} -C 1 -d & sleep 1; echo ready; wait $!; echo rping ended $?`,
+      ]);
+      await server.said('ready');
+      const client = place.startInLab([
+        'rdmatool',
+        'cm',
+        'connect',
+        RIGHT,
+        '--bind',
+        LEFT,
+        '--hold',
+        '6',
+        '--json',
+        ...words,
+      ]);
+      await expect
+        .poll(async () => (await script('rdma resource show qp')).stdout, { timeout: 40_000, interval: 500 })
+        .toMatch(/link rxe0\/1 .*type RC state RTS/);
+      expect((await script('rdma resource show cm_id')).stdout).toMatch(
+        /rxe0\/1 .* state CONNECT ps TCP .*dst-addr 10\.9\.1\.1:7174/,
+      );
+      const outcome = await client.outcome;
+      const document = parse('cm-connect', outcome.stdout);
+      expect(document.error).toBeNull();
+      expect(document.steps.map(({ step }) => step).slice(-3)).toEqual([
+        'create_qp',
+        'connect',
+        'disconnect',
+      ]);
+      expect((await server.outcome).stdout).toContain('rping ended 0');
+    });
+
+    it('of ucmatose and of rdmatool itself to cm listen', async () => {
+      const server = place.startInLab([
+        'rdmatool',
+        'cm',
+        'listen',
+        RIGHT,
+        '--count',
+        '3',
+        '--hold',
+        '1',
+        '--private-data',
+        'welcome',
+        '--json',
+        ...words,
+      ]);
+      await server.said('"listening"');
+      const peer = await place.inLab([
+        'ucmatose',
+        '-s',
+        RIGHT,
+        '-b',
+        LEFT,
+        '-p',
+        '7174',
+        '-c',
+        '1',
+        '-C',
+        '0',
+      ]);
+      expect(peer.stdout).toContain('return status 0');
+      const client = await json(['connect', RIGHT, '--bind', LEFT, '--private-data', 'hello', '--srq']);
+      expect(client.document['connection']).toMatchObject({
+        private_data_text: 'welcome',
+        private_data_len: 196,
+      });
+      expect(client.document['qp']).toMatchObject({ type: 'RC', srq: true, real: true });
+      const handshake = await json(['connect', RIGHT, '--bind', LEFT, '--qp-num', '77']);
+      expect(handshake.document['qp']).toMatchObject({ qp_num: 77, real: false });
+      expect(handshake.document.steps.map(({ step }) => step)).toContain('establish');
+      const { status, stdout } = await server.outcome;
+      expect(status).toBe(0);
+      const objects = stdout
+        .trim()
+        .split('\n')
+        .map((line) => parse<CmDocument>('cm-listen', line));
+      const names = objects.map((object) => (object['event'] as { name: string } | null)?.name);
+      for (const name of ['CONNECT_REQUEST', 'ESTABLISHED', 'DISCONNECTED']) {
+        expect(names.filter((found) => found === `RDMA_CM_EVENT_${name}`)).toHaveLength(3);
+      }
+      expect(stdout).toContain('"private_data_text":"hello"');
+    });
+
+    it('of datagrams, to udaddy', async () => {
+      const server = place.startInLab(['bash', '-c', `udaddy -b ${RIGHT} -C 0 & sleep 1; echo ready; wait`]);
+      await server.said('ready');
+      const { document } = await json(['connect', `${RIGHT}:7174`, '--bind', LEFT, '--ps', 'udp']);
+      expect(document.error).toBeNull();
+      expect(document['connection']).toMatchObject({ qkey: '0x1234567' });
+      server.child.kill('SIGTERM');
+      await server.outcome;
+    });
+
+    it('gives the attributes of its queue pair', async () => {
+      const server = place.startInLab([
+        'rdmatool',
+        'cm',
+        'listen',
+        RIGHT,
+        '--count',
+        '1',
+        '--json',
+        ...words,
+      ]);
+      await server.said('"listening"');
+      const { document } = await json(['init-qp-attr', RIGHT, '--bind', LEFT]);
+      expect(document.error).toBeNull();
+      expect(document['attributes']).toMatchObject([
+        { qp_state: { name: 'INIT' }, qp_attr_mask: { value: '0x39' }, port_num: 1 },
+        {
+          qp_state: { name: 'RTR' },
+          ah_attr: { grh: { dgid: `::ffff:${RIGHT}` }, is_global: 1, port_num: 1 },
+        },
+        { qp_state: { name: 'RTS' }, retry_cnt: 7, rnr_retry: 7 },
+      ]);
+      await server.outcome;
+    });
+  });
+
+  describe('in numbers', () => {
+    let driver = '';
+    beforeAll(async () => {
+      driver = await bundleDriver();
+    });
+    const drive = async (kind: string, count: number): Promise<Counts> => {
+      const { stdout, stderr } = await place.inLab(['node', driver, kind, String(count), backend]);
+      expect(stdout, stderr).not.toBe('');
+      const counts: Counts = JSON.parse(stdout);
+      expect(counts.after).toEqual(counts.before);
+      // An emulated machine that is busy stops for a while now and then; a call that waits in C takes seconds.
+      expect(counts.longestTickMs).toBeLessThan(2000);
+      return counts;
     };
-    const gids = (await script('cat /sys/class/infiniband/rxe0/ports/1/gids/* | grep ffff:0a09:0001')).stdout;
-    expect(gids).not.toBe('');
-    expect(route.sgid).toBe(`::ffff:${LEFT}`);
-    expect(route.pkey).toBe((await script('cat /sys/class/infiniband/rxe0/ports/1/pkeys/0')).stdout.trim());
-    const mtu = /active_mtu:\s+(\d+)/.exec((await script('ibv_devinfo -d rxe0')).stdout)?.[1];
-    expect(route.paths[0]?.mtu.name).toBe(mtu);
-  });
-});
 
-describe('a connection', () => {
-  it('to rping is RTS while it is held, and ends properly', async () => {
-    const server = place.startInLab([
-      'bash',
-      '-c',
-      `rping -s -a ${RIGHT} -C 1 -d & sleep 1; echo ready; wait $!; echo rping ended $?`,
-    ]);
-    await server.said('ready');
-    const client = place.startInLab([
-      'rdmatool',
-      'cm',
-      'connect',
-      RIGHT,
-      '--bind',
-      LEFT,
-      '--hold',
-      '6',
-      '--json',
-    ]);
-    await expect
-      .poll(async () => (await script('rdma resource show qp')).stdout, { timeout: 40_000, interval: 500 })
-      .toMatch(/link rxe0\/1 .*type RC state RTS/);
-    expect((await script('rdma resource show cm_id')).stdout).toMatch(
-      /rxe0\/1 .* state CONNECT ps TCP .*dst-addr 10\.9\.1\.1:7174/,
+    it(`${many} connects in one process`, { timeout: 300_000 }, async () => {
+      expect(await drive('connects', many)).toMatchObject({
+        codes: { DONE: many },
+        failure: null,
+        events: { RDMA_CM_EVENT_ESTABLISHED: many, RDMA_CM_EVENT_DISCONNECTED: many },
+      });
+    });
+
+    whole('200 rejects in one process', { timeout: 300_000 }, async () => {
+      expect(await drive('rejects', 200)).toMatchObject({ codes: { REJECTED: 200 }, failure: null });
+    });
+
+    it('64 at once to one listener', { timeout: 120_000 }, async () => {
+      expect(await drive('concurrent', 64)).toMatchObject({ established: 64, failure: null });
+    });
+
+    it('ids with events that nobody took are destroyed at once', { timeout: 120_000 }, async () => {
+      expect((await drive('pending', 20)).serverMs).toBeLessThan(2000);
+    });
+
+    it(`${kills} runs killed at random moments`, { timeout: 300_000 }, () =>
+      killAtRandom(place, kills, words),
     );
-    const outcome = await client.outcome;
-    const document = parse('cm-connect', outcome.stdout);
-    expect(document.error).toBeNull();
-    expect(document.steps.map(({ step }) => step).slice(-3)).toEqual(['create_qp', 'connect', 'disconnect']);
-    expect((await server.outcome).stdout).toContain('rping ended 0');
-  });
 
-  it('of ucmatose and of rdmatool itself to cm listen', async () => {
-    const server = place.startInLab([
-      'rdmatool',
-      'cm',
-      'listen',
-      RIGHT,
-      '--count',
-      '3',
-      '--hold',
-      '1',
-      '--private-data',
-      'welcome',
-      '--json',
-    ]);
-    await server.said('"listening"');
-    const peer = await place.inLab(['ucmatose', '-s', RIGHT, '-b', LEFT, '-p', '7174', '-c', '1', '-C', '0']);
-    expect(peer.stdout).toContain('return status 0');
-    const client = await cmJson(place, [
-      'connect',
-      RIGHT,
-      '--bind',
-      LEFT,
-      '--private-data',
-      'hello',
-      '--srq',
-    ]);
-    expect(client.document['connection']).toMatchObject({
-      private_data_text: 'welcome',
-      private_data_len: 196,
+    it('nothing is left', async () => {
+      expect(await resources(place)).toMatch(
+        /^rxe0: .* cm_id 0 .* ctx 0 .*\nrxe1: .* cm_id 0 .* ctx 0 .*\n$/,
+      );
     });
-    expect(client.document['qp']).toMatchObject({ type: 'RC', srq: true, real: true });
-    const handshake = await cmJson(place, ['connect', RIGHT, '--bind', LEFT, '--qp-num', '77']);
-    expect(handshake.document['qp']).toMatchObject({ qp_num: 77, real: false });
-    expect(handshake.document.steps.map(({ step }) => step)).toContain('establish');
-    const { status, stdout } = await server.outcome;
-    expect(status).toBe(0);
-    const objects = stdout
-      .trim()
-      .split('\n')
-      .map((line) => parse<CmDocument>('cm-listen', line));
-    const names = objects.map((object) => (object['event'] as { name: string } | null)?.name);
-    for (const name of ['CONNECT_REQUEST', 'ESTABLISHED', 'DISCONNECTED']) {
-      expect(names.filter((found) => found === `RDMA_CM_EVENT_${name}`)).toHaveLength(3);
-    }
-    expect(stdout).toContain('"private_data_text":"hello"');
-  });
-
-  it('of datagrams, to udaddy', async () => {
-    const server = place.startInLab(['bash', '-c', `udaddy -b ${RIGHT} -C 0 & sleep 1; echo ready; wait`]);
-    await server.said('ready');
-    const { document } = await cmJson(place, ['connect', `${RIGHT}:7174`, '--bind', LEFT, '--ps', 'udp']);
-    expect(document.error).toBeNull();
-    expect(document['connection']).toMatchObject({ qkey: '0x1234567' });
-    server.child.kill('SIGTERM');
-    await server.outcome;
-  });
-
-  it('gives the attributes of its queue pair', async () => {
-    const server = place.startInLab(['rdmatool', 'cm', 'listen', RIGHT, '--count', '1', '--json']);
-    await server.said('"listening"');
-    const { document } = await cmJson(place, ['init-qp-attr', RIGHT, '--bind', LEFT]);
-    expect(document.error).toBeNull();
-    expect(document['attributes']).toMatchObject([
-      { qp_state: { name: 'INIT' }, qp_attr_mask: { value: '0x39' }, port_num: 1 },
-      { qp_state: { name: 'RTR' }, ah_attr: { grh: { dgid: `::ffff:${RIGHT}` }, is_global: 1, port_num: 1 } },
-      { qp_state: { name: 'RTS' }, retry_cnt: 7, rnr_retry: 7 },
-    ]);
-    await server.outcome;
-  });
-});
-
-describe('in numbers', () => {
-  let driver = '';
-  beforeAll(async () => {
-    driver = await bundleDriver();
-  });
-  const drive = async (kind: string, count: number): Promise<Counts> => {
-    const { stdout, stderr } = await place.inLab(['node', driver, kind, String(count)]);
-    expect(stdout, stderr).not.toBe('');
-    const counts: Counts = JSON.parse(stdout);
-    expect(counts.after).toEqual(counts.before);
-    // An emulated machine that is busy stops for a while now and then; a call that waits in C takes seconds.
-    expect(counts.longestTickMs).toBeLessThan(2000);
-    return counts;
-  };
-
-  it('200 connects in one process', { timeout: 300_000 }, async () => {
-    expect(await drive('connects', 200)).toMatchObject({
-      codes: { DONE: 200 },
-      failure: null,
-      events: { RDMA_CM_EVENT_ESTABLISHED: 200, RDMA_CM_EVENT_DISCONNECTED: 200 },
-    });
-  });
-
-  it('200 rejects in one process', { timeout: 300_000 }, async () => {
-    expect(await drive('rejects', 200)).toMatchObject({ codes: { REJECTED: 200 }, failure: null });
-  });
-
-  it('64 at once to one listener', { timeout: 120_000 }, async () => {
-    expect(await drive('concurrent', 64)).toMatchObject({ established: 64, failure: null });
-  });
-
-  it('ids with events that nobody took are destroyed at once', { timeout: 120_000 }, async () => {
-    expect((await drive('pending', 20)).serverMs).toBeLessThan(2000);
-  });
-
-  it('20 runs killed at random moments', { timeout: 300_000 }, () => killAtRandom(place, 20));
-
-  it('nothing is left', async () => {
-    expect(await resources(place)).toMatch(/^rxe0: .* cm_id 0 .* ctx 0 .*\nrxe1: .* cm_id 0 .* ctx 0 .*\n$/);
   });
 });

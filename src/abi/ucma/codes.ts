@@ -39,22 +39,6 @@ export const UcmaQueryOption = enumeration('rdma_ucm_query.option', 'RDMA_USER_C
   IB_SERVICE: 3,
 });
 
-export const UcmaJoinFlag = enumeration('rdma_ucm_join_mcast.join_flags', 'RDMA_MC_JOIN_FLAG_', {
-  FULLMEMBER: 0,
-  SENDONLY_FULLMEMBER: 1,
-  RESERVED: 2,
-});
-
-/** What a path in ib_path_rec_data is for. */
-export const IbPathFlag = flagSet('ib_path_rec_data.flags', 'IB_PATH_', {
-  GMP: 0,
-  PRIMARY: 1,
-  ALTERNATE: 2,
-  OUTBOUND: 3,
-  INBOUND: 4,
-  INBOUND_REVERSE: 5,
-});
-
 /** What of an rdma_ucm_ib_service is asked for. */
 export const UcmaIbServiceFlag = flagSet('rdma_ucm_ib_service.flags', 'RDMA_USER_CM_IB_SERVICE_FLAG_', {
   ID: 0,

@@ -22,6 +22,8 @@ export interface UcmaCommand<Q extends Fields = Fields, R extends Fields = Field
   readonly response: UcmaForm<R> | null;
   /** Where a member of the request decides what is answered: its values with their answers. */
   readonly answers: UcmaAnswers | null;
+  /** The first kernel that knows it, as people call it; null: all do. */
+  readonly since: string | null;
   /** What a line about the command shows after its name, from the texts of its request's fields. */
   readonly brief: Brief;
 }
@@ -62,6 +64,7 @@ export interface UcmaParts<Q extends Fields, R extends Fields> {
   readonly response?: UcmaForm<R>;
   readonly answers?: UcmaAnswers;
   readonly brief?: Brief;
+  readonly since?: string;
 }
 
 /** Declares a command. */
@@ -69,7 +72,7 @@ export function command<Q extends Fields, R extends Fields>(
   number: number,
   name: string,
   meaning: string,
-  { request, response, answers, brief = () => '' }: UcmaParts<Q, R>,
+  { request, response, answers, since, brief = () => '' }: UcmaParts<Q, R>,
 ): UcmaCommand<Q, R> {
   return {
     number,
@@ -78,6 +81,7 @@ export function command<Q extends Fields, R extends Fields>(
     request: request ?? null,
     response: response ?? null,
     answers: answers ?? null,
+    since: since ?? null,
     brief,
   };
 }

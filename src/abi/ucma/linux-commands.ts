@@ -1,5 +1,6 @@
 /** The commands of Linux: number, structures in and out, and the sizes that older kernels and programs have. */
 import type { Fields, Struct } from '../../layout/struct.ts';
+import { ibvPathData } from '../rdmacm.ts';
 import { ibUverbsQpAttr } from '../verbs-qp.ts';
 import { idOnly, parameters } from './briefs.ts';
 import { UcmaCommandNumber, UcmaQueryOption } from './codes.ts';
@@ -35,7 +36,7 @@ const queryAnswers: UcmaAnswers = {
     [UcmaQueryOption.valueOf('ADDR'), addresses],
     [
       UcmaQueryOption.valueOf('PATH'),
-      withList(linux.rdmaUcmQueryPathResp, 'path_data', 'num_paths', linux.ibPathRecData),
+      withList(linux.rdmaUcmQueryPathResp, 'path_data', 'num_paths', ibvPathData),
     ],
     [UcmaQueryOption.valueOf('GID'), addresses],
     [
@@ -44,6 +45,9 @@ const queryAnswers: UcmaAnswers = {
     ],
   ]),
 };
+
+const WITH_AF_IB = 'Linux 3.11';
+const OF_2025 = 'a kernel of late 2025';
 
 export const LINUX = {
   CREATE_ID: named('CREATE_ID', 'makes an id', {
@@ -70,7 +74,7 @@ export const LINUX = {
     brief: (field) => `id=${field('id')} timeout ${field('timeout_ms')} ms`,
   }),
   QUERY_ROUTE: named('QUERY_ROUTE', 'asks for addresses, device and paths of an id', {
-    request: whole(linux.rdmaUcmQuery),
+    request: whole(shared.rdmaUcmQueryRoute),
     response: upTo(linux.rdmaUcmQueryRouteResp, 'ibdev_index'),
     brief: idOnly,
   }),
@@ -130,29 +134,35 @@ export const LINUX = {
     brief: (field) => `id=${field('id')} from fd ${field('fd')}`,
   }),
   QUERY: named('QUERY', 'asks for addresses, paths, GIDs or services of an id', {
+    since: WITH_AF_IB,
     request: whole(linux.rdmaUcmQuery),
     answers: queryAnswers,
     brief: (field) => `id=${field('id')} ${field('option')}`,
   }),
   BIND: named('BIND', 'binds an id to an address of any family', {
+    since: WITH_AF_IB,
     request: whole(linux.rdmaUcmBind),
     brief: (field) => `id=${field('id')} ${field('addr')}`,
   }),
   RESOLVE_ADDR: named('RESOLVE_ADDR', 'starts the resolution of an address of any family', {
+    since: WITH_AF_IB,
     request: whole(linux.rdmaUcmResolveAddr),
     brief: (field) =>
       `id=${field('id')} ${field('src_addr')} -> ${field('dst_addr')} timeout ${field('timeout_ms')} ms`,
   }),
   JOIN_MCAST: named('JOIN_MCAST', 'starts to join a multicast group by an address of any family', {
+    since: WITH_AF_IB,
     request: whole(linux.rdmaUcmJoinMcast),
     response: whole(shared.rdmaUcmCreateIdResp),
     brief: (field) => `id=${field('id')} ${field('addr')} ${field('join_flags')}`,
   }),
   RESOLVE_IB_SERVICE: named('RESOLVE_IB_SERVICE', 'starts to look up a service with subnet administration', {
+    since: OF_2025,
     request: whole(linux.rdmaUcmResolveIbService),
     brief: (field) => `id=${field('id')} service ${field('ibs.service_id')}`,
   }),
   WRITE_CM_EVENT: named('WRITE_CM_EVENT', 'puts an event of the program into its own queue', {
+    since: OF_2025,
     request: whole(linux.rdmaUcmWriteCmEvent),
     brief: (field) => `id=${field('id')} ${field('event')}`,
   }),

@@ -8,10 +8,10 @@ import { flagsOf } from '../../layout/flags.ts';
 import { be16, be32, be64, bytes, hex, text, u8, u16, u32, u64 } from '../../layout/scalar.ts';
 import { array, struct, union } from '../../layout/struct.ts';
 import { gid, guid } from '../ib-types.ts';
-import { CmEventType, PortSpace } from '../rdmacm-codes.ts';
+import { CmEventType, JoinMulticastFlag, PortSpace } from '../rdmacm-codes.ts';
 import { sockaddrIn6, sockaddrRoom } from '../sockaddr.ts';
 import { QpType } from '../verbs-codes.ts';
-import { IbPathFlag, UcmaIbServiceFlag, UcmaJoinFlag, UcmaQueryOption } from './codes.ts';
+import { UcmaIbServiceFlag, UcmaQueryOption } from './codes.ts';
 import {
   connParamRest,
   eventStatus,
@@ -92,7 +92,7 @@ export const rdmaUcmQuery = struct(
   {
     response,
     id,
-    option: about(enumOf(u32, UcmaQueryOption), 'what QUERY asks; reserved in QUERY_ROUTE'),
+    option: about(enumOf(u32, UcmaQueryOption), 'what is asked for'),
   },
   { size: 16 },
 );
@@ -132,18 +132,7 @@ export const rdmaUcmQueryAddrResp = struct(
   { size: 280 },
 );
 
-/** A path of QUERY with PATH, and of the option PATH: the path record as it goes over the wire. */
-export const ibPathRecData = struct(
-  'ib_path_rec_data',
-  {
-    flags: about(flagsOf(u32, IbPathFlag), 'what the path is for'),
-    reserved,
-    path_rec: about({ ...bytes(64), align: 4 }, 'attribute PathRecord, as subnet administration sends it'),
-  },
-  { size: 72 },
-);
-
-/** num_paths times ib_path_rec_data follow, as far as there is room. */
+/** num_paths times ibv_path_data (the header's ib_path_rec_data) follow, as far as there is room. */
 export const rdmaUcmQueryPathResp = struct('rdma_ucm_query_path_resp', {
   num_paths: about(u32, 'paths that there are'),
   reserved,
@@ -232,7 +221,7 @@ export const rdmaUcmJoinMcast = struct(
     uid,
     id,
     addr_size: about(u16, 'bytes of the address that count'),
-    join_flags: about(enumOf(u16, UcmaJoinFlag), 'kind of membership'),
+    join_flags: about(enumOf(u16, JoinMulticastFlag), 'kind of membership'),
     addr: about(anyAddress, 'the group'),
   },
   { size: 152 },

@@ -34,7 +34,7 @@ export const REFERENCE: readonly UcmaCommand[] = [
     brief: (field) => `id=${field('id')} timeout ${field('timeout_ms')} ms`,
   }),
   command(5, 'QUERY_ROUTE', 'asks for addresses, device and paths of an id', {
-    request: whole(reference.referenceQueryRoute),
+    request: whole(shared.rdmaUcmQueryRoute),
     response: whole(reference.referenceQueryRouteResp),
     brief: idOnly,
   }),

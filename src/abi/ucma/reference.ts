@@ -65,8 +65,6 @@ export const referenceResolveAddr = packed(
   { size: 72 },
 );
 
-export const referenceQueryRoute = packed('rdma_ucm_query_route', { response, id, reserved }, { size: 16 });
-
 export const referenceQueryRouteResp = packed(
   'rdma_ucm_query_route_resp',
   {

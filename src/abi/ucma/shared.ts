@@ -53,6 +53,9 @@ export const rdmaUcmResolveRoute = struct(
   { size: 8 },
 );
 
+/** QUERY_ROUTE of both editions; Linux's header has rdma_ucm_query for it, whose option does not count there. */
+export const rdmaUcmQueryRoute = struct('rdma_ucm_query_route', { response, id, reserved }, { size: 16 });
+
 export const rdmaUcmListen = struct(
   'rdma_ucm_listen',
   { id, backlog: about(u32, 'requests that may wait; 0 is the most that the system allows') },

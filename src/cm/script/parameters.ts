@@ -248,4 +248,16 @@ export const DATA: Parameter<Uint8Array> = {
   },
 };
 
+/** Bytes in hexadecimal, with or without 0x and spaces (in quotes). */
+export const HEX_BYTES: Parameter<Uint8Array> = {
+  placeholder: 'HEX',
+  parse(word) {
+    const digits = word.replace(/^0x/i, '').replaceAll(/\s/g, '');
+    if (!/^([0-9a-f]{2})*$/i.test(digits)) {
+      throw new WordError(`'${word}' is not bytes in hexadecimal`, 'two digits a byte, as 0a090001');
+    }
+    return Buffer.from(digits, 'hex');
+  },
+};
+
 export const text = (placeholder: string): Parameter<string> => ({ placeholder, parse: (word) => word });

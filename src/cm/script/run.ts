@@ -26,14 +26,16 @@ export interface Script {
 
 /**
  * Runs a script on the backend of the environment.
- * @param tell gets each object as its step ends
+ * @param emit gets each object as its step ends
  * @returns what ended it, null where every step did as it was to; several for mistakes in the script
  */
 export async function runScript(
   { name, text, variables, operations }: Script,
   environment: CmEnvironment,
-  tell: (object: CmRunObject) => Promise<void>,
+  emit: (object: CmRunObject) => Promise<void>,
 ): Promise<FailureJson[]> {
+  const tell = (object: CmRunObject): Promise<void> =>
+    emit({ ...object, kernel_commands: environment.takeKernelCommands?.() ?? null });
   const { steps, mistakes } = parseScript(text, operations, variables);
   if (mistakes.length > 0) {
     const failures = mistakes.slice(0, MOST_MISTAKES).map(({ line, column, message, hint }) => ({

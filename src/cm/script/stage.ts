@@ -31,7 +31,7 @@ export class Stage {
 
   constructor(environment: CmEnvironment) {
     // One backend for all channels: ids move between them.
-    let backend: Backend | undefined;
+    let backend: Backend | Promise<Backend> | undefined;
     this.environment = {
       ...environment,
       openBackend: () => {

@@ -1,6 +1,7 @@
 /**
  * Runs in the lab: many connections in one process, through the core, while a timer tells whether the event loop
- * keeps ticking. Prints one JSON object. `driver connects|rejects|concurrent|pending|joins|rubbish COUNT`.
+ * keeps ticking. Prints one JSON object.
+ * `driver connects|rejects|concurrent|pending|joins|rubbish COUNT [librdmacm|kernel]`.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -14,6 +15,12 @@ import { type ListenRequest, listen } from '../../../src/cm/listen.ts';
 import { rpingMessage } from '../../../src/cm/rping.ts';
 import { type CmSettings, closeChannel, openChannel, thisEnvironment } from '../../../src/cm/session.ts';
 import type { CmListenObject } from '../../../src/model/cm.ts';
+
+const [kind = '', count = '1', chosen = 'librdmacm'] = process.argv.slice(2);
+const environment = thisEnvironment(null, {
+  backend: chosen === 'kernel' ? 'kernel' : 'librdmacm',
+  showBytes: false,
+});
 
 const LEFT = parseEndpoint('10.9.0.1');
 const RIGHT = parseEndpoint('10.9.1.1');
@@ -46,7 +53,6 @@ const serverRequest: ListenRequest = {
   echo: false,
 };
 
-const environment = thisEnvironment(null);
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
 const resources = (): string => execFileSync('rdma', ['resource'], { encoding: 'utf8' });
 
@@ -218,7 +224,6 @@ async function joins() {
   return { events, again };
 }
 
-const [kind = '', count = '1'] = process.argv.slice(2);
 const KINDS: Readonly<Record<string, (count: number) => Promise<object>>> = {
   connects: (n) => oneAfterAnother(n, null),
   rejects: (n) => oneAfterAnother(n, 28),

@@ -21,6 +21,16 @@ export function useGuest(): Place {
   return place;
 }
 
+/** Who speaks to the kernel, with the words that choose it. */
+export const BACKENDS = [
+  { backend: 'librdmacm', words: [] },
+  { backend: 'kernel', words: ['--backend', 'kernel'] },
+] as const satisfies readonly { backend: 'librdmacm' | 'kernel'; words: readonly string[] }[];
+
+/** Through librdmacm everything is tested; through the kernel what differs there, and all of it in the long tier. */
+export const isWhole = (backend: (typeof BACKENDS)[number]['backend']): boolean =>
+  backend === 'librdmacm' || process.env.RDMATOOL_TEST_WHOLE === '1';
+
 /** Runs `rdmatool cm ... --json`, and gives the document, which fits its schema. */
 export async function cmJson(place: Place, args: readonly string[]) {
   const outcome = await place.inLab(['rdmatool', 'cm', ...args, '--json']);

@@ -76,6 +76,20 @@ describe('callFailed', () => {
     expect(failure.message).toContain('rxe0 (/dev/infiniband/uverbs0: EACCES)');
   });
 
+  it('does not blame them for what the kernel itself says', () => {
+    const facts = {
+      folders: { 'class/infiniband_verbs': ['abi_version', 'uverbs0'] },
+      files: { 'class/infiniband_verbs/uverbs0/ibdev': 'rxe0' },
+      nodes: { uverbs0: constants.errno.EACCES },
+    };
+    const failure = callFailed(
+      new NativeCallError('BIND_IP', constants.errno.ENODEV),
+      place('bind_addr', facts),
+    );
+    expect(failure).toMatchObject({ code: 'NO_DEVICE', errno: { name: 'ENODEV' } });
+    expect(failure.message).not.toContain('librdmacm');
+  });
+
   it('says which option or port space an EINVAL is about', () => {
     const { EINVAL } = constants.errno;
     expect(failed('set_option ACK_TIMEOUT', EINVAL).hint).toContain('leave --ack-timeout away');
