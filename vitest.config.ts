@@ -24,7 +24,7 @@ export default defineConfig({
       {
         test: {
           name: 'long',
-          // These once more, with everything through the kernel backend too.
+          // These once more, with everything through the kernel backend.
           include: ['test/long/**/*.test.ts', 'test/lab/cm-{connections,failures}.test.ts'],
           env: { RDMATOOL_TEST_WHOLE: '1' },
           fileParallelism: false,

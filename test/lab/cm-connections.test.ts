@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundleDriver } from './cm/bundle.ts';
 import { killAtRandom } from './cm/kills.ts';
 import {
-  BACKENDS,
   type CmDocument,
   cmJson,
   isWhole,
@@ -11,6 +10,7 @@ import {
   parse,
   RIGHT,
   resources,
+  TESTED_BACKENDS,
   useGuest,
 } from './cm/lab.ts';
 
@@ -30,7 +30,7 @@ interface Counts {
   readonly after: object;
 }
 
-describe.each(BACKENDS)('through $backend', ({ backend, words }) => {
+describe.each(TESTED_BACKENDS)('through $backend', ({ backend, words }) => {
   const whole = it.runIf(isWhole(backend));
   const many = isWhole(backend) ? 200 : 40;
   const kills = isWhole(backend) ? 20 : 5;

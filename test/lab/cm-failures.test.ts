@@ -1,6 +1,6 @@
 /** Every failure that the lab can provoke: exit status, code, and the words that help. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { BACKENDS, cmJson, isWhole, LEFT, parse, RIGHT, resources, said, useGuest } from './cm/lab.ts';
+import { cmJson, isWhole, LEFT, parse, RIGHT, resources, said, TESTED_BACKENDS, useGuest } from './cm/lab.ts';
 
 // A guest without KVM on a busy machine is slow.
 vi.setConfig({ testTimeout: 240_000 });
@@ -20,7 +20,7 @@ beforeAll(async () => {
   expect(status).toBe(0);
 });
 
-describe.each(BACKENDS)('through $backend', ({ backend, words }) => {
+describe.each(TESTED_BACKENDS)('through $backend', ({ backend, words }) => {
   const whole = it.runIf(isWhole(backend));
   const json = (args: readonly string[]) => cmJson(place, [...args, ...words]);
   describe('a failure', () => {

@@ -4,4 +4,5 @@ import { killAtWork } from '../lab/mad-kernel/kills.ts';
 
 const place = useGuest();
 
-it('500 servers and clients killed at work leave no agent and no descriptor', () => killAtWork(place, 500));
+// A pair takes some ten seconds of an emulated guest: more of them would not fit the tier.
+it('200 servers and clients killed at work leave no agent and no descriptor', () => killAtWork(place, 200));

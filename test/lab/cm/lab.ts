@@ -27,6 +27,11 @@ export const BACKENDS = [
   { backend: 'kernel', words: ['--backend', 'kernel'] },
 ] as const satisfies readonly { backend: 'librdmacm' | 'kernel'; words: readonly string[] }[];
 
+/** The long tier has what this one leaves out: the kernel backend's share, whole. */
+export const TESTED_BACKENDS = BACKENDS.filter(
+  ({ backend }) => backend === 'kernel' || process.env.RDMATOOL_TEST_WHOLE !== '1',
+);
+
 /** Through librdmacm everything is tested; through the kernel what differs there, and all of it in the long tier. */
 export const isWhole = (backend: (typeof BACKENDS)[number]['backend']): boolean =>
   backend === 'librdmacm' || process.env.RDMATOOL_TEST_WHOLE === '1';
