@@ -6,7 +6,7 @@ export const gidCommand = defineCommand({
   summary: 'Show GIDs, and which index RDMA programs want',
   arguments: [{ usage: '[device...]', description: 'devices by name; without one, all of them' }],
   options: {
-    ibPort: positiveInteger('-i, --ib-port <N>', 'show only port N of each device'),
+    ibPort: positiveInteger('-i, --ib-port <N>', 'show only port N of each device', Number.MAX_SAFE_INTEGER),
     all: flag('--all', 'show empty entries of the tables too'),
     full: flag('--full', 'show all digits of each GID'),
   },

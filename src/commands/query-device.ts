@@ -7,7 +7,7 @@ export const queryDeviceCommand = defineCommand({
   arguments: [{ usage: '[device...]', description: 'devices by name; without one, all of them' }],
   options: {
     verbose: flag('-v, --verbose', 'show every attribute'),
-    ibPort: positiveInteger('-i, --ib-port <N>', 'show only port N of each device'),
+    ibPort: positiveInteger('-i, --ib-port <N>', 'show only port N of each device', Number.MAX_SAFE_INTEGER),
   },
   details: [
     'Asks libibverbs, and for EFA devices libefa, and reads sysfs. Without -v it shows what a person wants first: what the card is, whether it can do RDMA read and write, and each port with its GIDs. With -v it shows every attribute under its name in <infiniband/verbs.h> and <infiniband/efadv.h>. --json always carries everything.',

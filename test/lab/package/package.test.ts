@@ -78,7 +78,10 @@ describe('the package', () => {
 
   it('brings the manual pages to where man looks', async () => {
     const pages = readdirSync(join(REPOSITORY, 'man')).sort();
-    expect(readdirSync(join(prefix(), 'share/man/man1')).sort()).toEqual(pages);
+    for (const section of ['1', '7']) {
+      const installed = readdirSync(join(prefix(), `share/man/man${section}`)).sort();
+      expect(installed).toEqual(pages.filter((page) => page.endsWith(`.${section}`)));
+    }
     expect(readFileSync(join(prefix(), 'share/man/man1/rdmatool.1'), 'utf8')).toBe(
       readFileSync(join(REPOSITORY, 'man/rdmatool.1'), 'utf8'),
     );
@@ -115,7 +118,7 @@ describe('the package', () => {
     );
     const strange = files.filter(
       (name) =>
-        !/^(LICENSE|README\.md|package\.json|bin\/(package\.json|rdmatool\.js)|dist\/(LICENCES\.txt|[\w-]+\.cjs)|man\/[\w-]+\.1|src\/lab\/.*\.(c|h|sh))$/.test(
+        !/^(LICENSE|README\.md|package\.json|bin\/(package\.json|rdmatool\.js)|dist\/(LICENCES\.txt|[\w-]+\.cjs)|man\/[\w-]+\.[17]|examples\/cm\/[\w-]+\.rdmacm|src\/lab\/.*\.(c|h|sh))$/.test(
           name,
         ),
     );

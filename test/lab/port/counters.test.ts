@@ -84,7 +84,7 @@ describe.concurrent('counters', () => {
       put(place, 'ports/1/hw_counters/rx_pkts', '1000');
       const child = spawn(
         process.execPath,
-        [RDMATOOL, 'counters', 'rdmap0s6/1', '--watch', '0.2', '--count', '3', '--json'],
+        [RDMATOOL, 'counters', 'rdmap0s6/1', '--watch', '1', '--count', '3', '--json'],
         { env: { ...process.env, ...place.env }, stdio: ['ignore', 'pipe', 'inherit'] },
       );
       const ended = new Promise((resolve) => child.on('close', resolve));
@@ -113,7 +113,7 @@ describe.concurrent('counters', () => {
     withOwnLab(async (place) => {
       const child = spawn(
         process.execPath,
-        [RDMATOOL, 'counters', 'rdmap0s6', '--watch', '0.2', '--count', '2', '--json'],
+        [RDMATOOL, 'counters', 'rdmap0s6', '--watch', '1', '--count', '2', '--json'],
         { env: { ...process.env, ...place.env }, stdio: ['ignore', 'pipe', 'ignore'] },
       );
       const ended = new Promise((resolve) => child.on('close', resolve));
