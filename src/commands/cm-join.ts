@@ -8,7 +8,7 @@ const DEFAULT_BYTES = 100;
 const LARGEST_BYTES = 4096;
 
 export const cmJoinCommand = defineCommand({
-  summary: 'Join a multicast group, send to it, receive from it, leave it',
+  summary: 'Join a multicast group, send, receive, leave it',
   arguments: [{ usage: '<group>', description: 'the group: an IPv4 or IPv6 multicast address' }],
   options: {
     ...JOIN_OPTIONS,

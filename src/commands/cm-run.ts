@@ -4,7 +4,7 @@ import { BACKEND_OPTIONS, backendOf } from './cm-options.ts';
 import { defineCommand, type ReferenceTable, texts, UsageError } from './spec.ts';
 
 export const cmRunCommand = defineCommand({
-  summary: 'Run a script of connection manager operations, one a line, on named ids',
+  summary: 'Run a script of steps of the connection manager',
   arguments: [{ usage: '[file]', description: 'the script; - or nothing reads it from stdin' }],
   options: {
     set: texts(

@@ -2,7 +2,7 @@ import { decodeInput, INPUT_ARGUMENT, INPUT_DETAILS } from './decode-input.ts';
 import { choice, defineCommand, text } from './spec.ts';
 
 export const decodeUcmaCommand = defineCommand({
-  summary: 'Decode what a program writes to /dev/infiniband/rdma_cm, and the answers',
+  summary: 'Decode commands to /dev/infiniband/rdma_cm, and answers',
   arguments: [INPUT_ARGUMENT],
   options: {
     edition: choice(

@@ -2,7 +2,7 @@ import { decodeInput, INPUT_ARGUMENT, INPUT_DETAILS } from './decode-input.ts';
 import { choice, defineCommand } from './spec.ts';
 
 export const decodeUmadCommand = defineCommand({
-  summary: 'Decode what a program reads from or writes to /dev/infiniband/umadN',
+  summary: 'Decode bytes of /dev/infiniband/umadN',
   arguments: [INPUT_ARGUMENT],
   options: {
     header: choice(

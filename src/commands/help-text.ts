@@ -17,6 +17,10 @@ function fold(text: string, width: number): string[] {
 /** A meaning narrower than this goes below its word. */
 const NARROWEST = 30;
 
+/** A long usage on lines of its own. */
+const folded = (word: string, width: number): string[] =>
+  fold(word, width - 4).map((line, index) => `${index === 0 ? '  ' : '    '}${line}`);
+
 export function referenceText({ title, rows }: ReferenceTable, width: number): string {
   const column = Math.max(...rows.map(([word]) => word.length)) + 4;
   const isBeside = width - column >= NARROWEST;
@@ -26,7 +30,7 @@ export function referenceText({ title, rows }: ReferenceTable, width: number): s
     const rest = more.map((line) => ' '.repeat(indent) + line);
     return isBeside
       ? [`  ${word}`.padEnd(column) + first, ...rest]
-      : [`  ${word}`, ' '.repeat(indent) + first, ...rest];
+      : [...folded(word, width), ' '.repeat(indent) + first, ...rest];
   });
   return `\n${title}:\n${lines.join('\n')}\n`;
 }

@@ -25,7 +25,7 @@ const METHODS: OptionSpec<readonly number[] | null> = {
 };
 
 export const madRecvCommand = defineCommand({
-  summary: 'Register agents, and show every management datagram that comes for them',
+  summary: 'Show the management datagrams that come to a port',
   arguments: [],
   options: {
     ...DEVICE_OPTIONS,
@@ -55,7 +55,7 @@ export const madRecvCommand = defineCommand({
   ],
   examples: [
     {
-      command: `${IN_ROCE} sh -c 'rdmatool mad recv --class PERF -d rxe1 -c 1 --timeout 20000 & sleep 4; rdmatool mad send PortCounters ${ROCE_TARGET} --class PERF -d rxe0 --timeout 100 --retries 0; wait'`,
+      command: `${IN_ROCE} sh -c 'rdmatool mad recv --class PERF -d rxe1 -c 1 --timeout 20000 & sleep 4; rdmatool mad send PortCounters ${ROCE_TARGET} --class PERF -d rxe0; wait'`,
       does: 'a request as the other end sees it; nobody answers it',
     },
     {

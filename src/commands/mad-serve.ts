@@ -46,7 +46,7 @@ export const madServeCommand = defineCommand({
       does: 'pings between two devices of the lab',
     },
     {
-      command: `echo '{"answers": [{"class": "SUBN_ADM", "attribute": "NodeRecord", "fields": {"lid": 7, "node_description": "a"}, "repeat": 100}]}' > answers.json; ${IN_ROCE} sh -c 'rdmatool mad serve -d rxe1 --answers answers.json -q -c 1 & sleep 4; rdmatool mad table NodeRecord --from ${ROCE_TARGET} -d rxe0; wait'`,
+      command: `echo '{"answers": [{"class": "SUBN_ADM", "attribute": "NodeRecord",' '"fields": {"lid": 7}, "repeat": 100}]}' > answers.json; ${IN_ROCE} sh -c 'rdmatool mad serve -d rxe1 --answers answers.json -q -c 1 & sleep 4; rdmatool mad table NodeRecord --from ${ROCE_TARGET} -d rxe0; wait'`,
       does: 'a hundred records in one answer, in segments',
     },
     {

@@ -50,10 +50,21 @@ describe.concurrent('the manual pages', () => {
     });
   });
 
-  it.each(pages)('%s has no line of a page wider than 80 columns that could be folded', async (page) => {
-    const { stdout } = await run(['mandoc', '-T', 'ascii', '-O', 'width=78', join(REPOSITORY, 'man', page)]);
-    const plain = stdout.replace(/.\u0008/g, '');
-    const wide = plain.split('\n').filter((line) => line.length > 80 && line.trim().includes(' '));
-    expect(wide).toEqual([]);
-  });
+  // Section 7 is tables of bytes, whose rows are as wide as their columns.
+  it.each(pages.filter((page) => page.endsWith('.1')))(
+    '%s has no line of a page wider than 80 columns that could be folded',
+    async (page) => {
+      const { stdout } = await run([
+        'mandoc',
+        '-T',
+        'ascii',
+        '-O',
+        'width=78',
+        join(REPOSITORY, 'man', page),
+      ]);
+      const plain = stdout.replace(/.\u0008/g, '');
+      const wide = plain.split('\n').filter((line) => line.length > 80 && line.trim().includes(' '));
+      expect(wide).toEqual([]);
+    },
+  );
 });
