@@ -26,7 +26,7 @@ export default defineConfig({
           name: 'long',
           // These once more, with everything through the kernel backend.
           include: ['test/long/**/*.test.ts', 'test/lab/cm-{connections,failures}.test.ts'],
-          env: { RDMATOOL_TEST_WHOLE: '1' },
+          env: { RDMATOOL_TEST_BACKEND: 'kernel' },
           fileParallelism: false,
           testTimeout: 30 * 60_000,
           hookTimeout: 30 * 60_000,

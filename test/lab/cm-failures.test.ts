@@ -1,6 +1,6 @@
 /** Every failure that the lab can provoke: exit status, code, and the words that help. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { cmJson, isWhole, LEFT, parse, RIGHT, resources, said, TESTED_BACKENDS, useGuest } from './cm/lab.ts';
+import { cmJson, LEFT, parse, RIGHT, resources, said, TESTED_BACKENDS, useGuest } from './cm/lab.ts';
 
 // A guest without KVM on a busy machine is slow.
 vi.setConfig({ testTimeout: 240_000 });
@@ -21,7 +21,6 @@ beforeAll(async () => {
 });
 
 describe.each(TESTED_BACKENDS)('through $backend', ({ backend, words }) => {
-  const whole = it.runIf(isWhole(backend));
   const json = (args: readonly string[]) => cmJson(place, [...args, ...words]);
   describe('a failure', () => {
     it.each([
@@ -80,7 +79,7 @@ describe.each(TESTED_BACKENDS)('through $backend', ({ backend, words }) => {
       });
     });
 
-    whole('a silent neighbour, within --timeout', async () => {
+    it('a silent neighbour, within --timeout', async () => {
       const { outcome, document } = await json(['resolve', '10.9.0.88', '--bind', LEFT, '--timeout', '500']);
       expect(outcome.status).toBe(75);
       expect(document.steps.at(-1)).toMatchObject({ step: 'resolve_addr', status: -110 });
@@ -95,7 +94,7 @@ describe.each(TESTED_BACKENDS)('through $backend', ({ backend, words }) => {
       expect(document.steps.at(-1)).toMatchObject({ step: 'connect', event: null });
     });
 
-    whole.each([
+    it.each([
       ['tcp', 56],
       ['udp', 180],
     ])('private data too long: %s carries %i bytes', async (ps, limit) => {
@@ -125,7 +124,7 @@ describe.each(TESTED_BACKENDS)('through $backend', ({ backend, words }) => {
       expect(full.document.error).toMatchObject({ code: 'REJECTED' });
     });
 
-    whole.each([
+    it.each([
       ['a port out of range', ['resolve', `${RIGHT}:65536`]],
       ['an option out of range', ['resolve', RIGHT, '-p', '70000']],
       ['no address', ['resolve', '10.9.1']],
@@ -135,13 +134,13 @@ describe.each(TESTED_BACKENDS)('through $backend', ({ backend, words }) => {
       expect(document.error).toMatchObject({ code: 'USAGE' });
     });
 
-    whole('a name that does not resolve', async () => {
+    it('a name that does not resolve', async () => {
       const { outcome, document } = await json(['resolve', 'nobody.invalid']);
       expect(outcome.status).toBe(1);
       expect(document.error).toMatchObject({ code: 'UNKNOWN_HOST' });
     });
 
-    whole('a port of root', async () => {
+    it('a port of root', async () => {
       const outcome = await script(
         `setpriv --reuid nobody --clear-groups rdmatool cm bind ${words.join(' ')} ${LEFT}:100 --json`,
       );
@@ -221,7 +220,7 @@ describe.each(TESTED_BACKENDS)('through $backend', ({ backend, words }) => {
       expect((await server.outcome).status).toBe(0);
     });
 
-    whole('finds its address in use', async () => {
+    it('finds its address in use', async () => {
       const server = place.startInLab(['rdmatool', 'cm', 'listen', RIGHT, '--json', ...words]);
       await server.said('"listening"');
       const second = await place.inLab(['rdmatool', 'cm', 'listen', RIGHT, '--json', ...words]);

@@ -27,14 +27,9 @@ export const BACKENDS = [
   { backend: 'kernel', words: ['--backend', 'kernel'] },
 ] as const satisfies readonly { backend: 'librdmacm' | 'kernel'; words: readonly string[] }[];
 
-/** The long tier has what this one leaves out: the kernel backend's share, whole. */
-export const TESTED_BACKENDS = BACKENDS.filter(
-  ({ backend }) => backend === 'kernel' || process.env.RDMATOOL_TEST_WHOLE !== '1',
-);
-
-/** Through librdmacm everything is tested; through the kernel what differs there, and all of it in the long tier. */
-export const isWhole = (backend: (typeof BACKENDS)[number]['backend']): boolean =>
-  backend === 'librdmacm' || process.env.RDMATOOL_TEST_WHOLE === '1';
+/** The lab tier goes through librdmacm; the long tier runs the same files once more, through the kernel backend. */
+const TIER_BACKEND = process.env.RDMATOOL_TEST_BACKEND === 'kernel' ? 'kernel' : 'librdmacm';
+export const TESTED_BACKENDS = BACKENDS.filter(({ backend }) => backend === TIER_BACKEND);
 
 /** Runs `rdmatool cm ... --json`, and gives the document, which fits its schema. */
 export async function cmJson(place: Place, args: readonly string[]) {
