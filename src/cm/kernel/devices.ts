@@ -1,7 +1,7 @@
 /** The device that the kernel names by number and GUID, as libibverbs has it. */
 import { guidText } from '../../abi/ib-types.ts';
 import { TransportType } from '../../abi/verbs-codes.ts';
-import { MissingLibraryError } from '../../native/errors.ts';
+import { MissingLibraryError, NativeCallError } from '../../native/errors.ts';
 import {
   Libibverbs,
   type VerbsContext,
@@ -9,6 +9,7 @@ import {
   type VerbsDeviceList,
 } from '../../native/libibverbs.ts';
 import type { Machine } from '../../system/machine.ts';
+import { closedDevices } from '../availability.ts';
 import type { BackendDevice } from '../backend.ts';
 
 /** How much of RDMA reads a device can, at most. */
@@ -97,9 +98,16 @@ export class KernelDevices {
   #verbs(device: VerbsDevice): KernelDevice {
     const known =
       this.#known.get(device) ??
-      new KernelDevice(device.name, device.transportType, this.machine, () => device.open());
+      new KernelDevice(device.name, device.transportType, this.machine, () => this.#open(device));
     this.#known.set(device, known);
     return known;
+  }
+
+  /** Where its node may not be opened, libibverbs would wait 5 s and tell another errno. */
+  async #open(device: VerbsDevice): Promise<VerbsContext> {
+    const closed = closedDevices(this.machine).find(({ device: name }) => name === device.name);
+    if (closed) throw new NativeCallError(`open(${closed.node})`, closed.errno);
+    return device.open();
   }
 
   #bySysfs(guid: bigint, reason: MissingLibraryError): KernelDevice | null {
