@@ -87,9 +87,19 @@ describe.each(TESTED_BACKENDS)('through $backend', ({ backend, words }) => {
       expect((await script('rdma resource show cm_id')).stdout).toMatch(
         /rxe0\/1 .* state CONNECT ps TCP .*dst-addr 10\.9\.1\.1:7174/,
       );
+      const shown = await script('rdma -j resource show cm_id');
+      const ids: readonly Record<string, unknown>[] = JSON.parse(shown.stdout);
+      const held = ids.find((id) => id['ifname'] === 'rxe0' && id['state'] === 'CONNECT');
       const outcome = await client.outcome;
       const document = parse('cm-connect', outcome.stdout);
       expect(document.error).toBeNull();
+      // What the kernel has told of the id while it was held.
+      expect(held).toMatchObject({
+        port: document.ib_port,
+        lqpn: (document['qp'] as { qp_num: number }).qp_num,
+        'src-addr': `${document.local?.addr}:${document.local?.port}`,
+        'dst-addr': `${document.peer?.addr}:${document.peer?.port}`,
+      });
       expect(document.steps.map(({ step }) => step).slice(-3)).toEqual([
         'create_qp',
         'connect',

@@ -37,7 +37,8 @@ describe.each(WAYS)('mad %s', (way) => {
     expect(listening?.header_kind).toBe(way === '--header old' ? 'old' : 'new');
     // The name that ibping printed is the one that it was answered with.
     expect(pongs).toMatch(/Pong from [^ ]+\.[^ ]+ \(Lid 3\)/);
-    expect(requests.map(({ event, header }) => [event, header?.lid])).toEqual(Array(6).fill(['answered', 1]));
+    // H1 asks, whose LID is 2.
+    expect(requests.map(({ event, header }) => [event, header?.lid])).toEqual(Array(6).fill(['answered', 2]));
   });
 
   it('ping is answered by ibping -S', async () => {
