@@ -44,7 +44,7 @@ const NEWER: Readonly<Record<string, Differences>> = {
       'UVERBS_ATTR_QUERY_COMP_CNTR_CAPS_MAX_VALUE',
       'UVERBS_ATTR_QUERY_COMP_CNTR_CAPS_SUPPORTED_QP_ATTACH_OPS',
     ],
-    undeclaredConstants: [],
+    undeclaredConstants: ['IBV_PATH_FLAG_BIDIRECTIONAL'],
   },
   // Its kernel headers are older than its rdma-core.
   sid: {
