@@ -4,7 +4,7 @@
  * documentation. Offsets are bits from the start of the attribute, most significant bit first, as the IBTA counts.
  */
 import { isIPv6 } from 'node:net';
-import { gid as gidCodec, guid as guidCodec } from '../abi/ib-types.ts';
+import { gid as gidCodec, parseGid as gidOf, guid as guidCodec } from '../abi/ib-types.ts';
 import { type BitField, bitRecord, bitsAt, codecAt, wideBitsAt } from '../layout/bits.ts';
 import type { Codec, Json } from '../layout/codec.ts';
 import { type Enumeration, enumOf } from '../layout/enumeration.ts';
@@ -67,18 +67,8 @@ export function parseGuid(text: string): bigint {
 
 /** A GID, written as an IPv6 address. */
 export function parseGid(text: string): Uint8Array {
-  if (!isIPv6(text) || text.includes('%')) return refuse(text, 'a GID (an IPv6 address, such as fe80::1)');
-  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(text);
-  const [, head = '', ...quad] = dotted ?? [];
-  const [a = 0, b = 0, c = 0, d = 0] = quad.map(Number);
-  const plain = dotted ? `${head}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}` : text;
-  const [left = '', right] = plain.split('::');
-  const groups = (part: string): number[] =>
-    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
-  const before = groups(left);
-  const after = groups(right ?? '');
-  const all = [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
-  return Uint8Array.from(all.flatMap((group) => [group >> 8, group & 0xff]));
+  const gid = isIPv6(text) && !text.includes('%') ? gidOf(text) : null;
+  return gid ?? refuse(text, 'a GID (an IPv6 address, such as fe80::1)');
 }
 
 /** Pairs of hexadecimal digits; blanks and colons between them are passed over. */

@@ -17,9 +17,6 @@ import { type FieldReading, type MissingField, readFields } from '../layout/read
 import type { DecodedPart } from '../model/decode.ts';
 import { type Findings, hexOf, partOf } from './result.ts';
 
-/** Where datagrams of one class end that are not whole: an answer's timeout gives back the first 24 bytes. */
-const HEADER_ALONE = HEADER_SIZE;
-
 /**
  * @param offset of the datagram in what was given; the fields' offsets count from there
  * @param isHeaderOnly the kernel has given back the header alone: the rest is not missing
@@ -48,7 +45,7 @@ export function findMad(bytes: Uint8Array, offset = 0, isHeaderOnly = false): Fi
     notes,
     wrong: header.base_version === 1 ? null : `base version ${header.base_version}: a datagram has 1`,
   };
-  if (isHeaderOnly && bytes.length <= HEADER_ALONE) return { ...found, parts, missing: [], extra: null };
+  if (isHeaderOnly && bytes.length <= HEADER_SIZE) return { ...found, parts, missing: [], extra: null };
   const missing: MissingField[] = [];
   for (const { name, layout } of sectionsOf(mgmtClass)) {
     const section = readFields(layout, bytes, { offset, prefix: `${name}.` });

@@ -1,6 +1,6 @@
 /** What decoding gives, made of what the structures of an interface say. */
 import { Failure } from '../explain/failure.ts';
-import type { FieldReading, MissingField, Readings } from '../layout/readings.ts';
+import type { FieldReading, MissingField } from '../layout/readings.ts';
 import type { DecodedPart, DecodeResult } from '../model/decode.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 
@@ -31,14 +31,6 @@ export const partOf = (title: string, fields: readonly FieldReading[]): DecodedP
     bit_width: bitWidth,
   })),
 });
-
-/** A structure's part, and what is missing of it. */
-export function readPart(
-  title: string,
-  { fields, missing }: Readings,
-): { part: DecodedPart; missing: MissingField[] } {
-  return { part: partOf(title, fields), missing: [...missing] };
-}
 
 /** @param cut the text that spelled the bytes says that it leaves some out: then none are missing */
 export function decodeResult(

@@ -4,7 +4,7 @@ import { UCMA_EDITIONS } from '../abi/ucma/editions.ts';
 import { briefText, readWrite } from '../abi/ucma/read.ts';
 import { UmadIoctl } from '../abi/umad.ts';
 import { stringArgument } from '../decode/strace-string.ts';
-import { findUmad, headerIn, type UserMadHeader, umadBrief } from '../decode/umad.ts';
+import { findUmad, headerIn, type UserMadHeader } from '../decode/umad.ts';
 import type { Json } from '../layout/codec.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import type { TraceEntry } from '../model/trace.ts';
@@ -104,8 +104,7 @@ export class DeviceCalls {
     }
     const kind = this.#headers.get(device) ?? headerIn(text.bytes) ?? 'new';
     const found = findUmad(text.bytes, kind);
-    const brief = umadBrief(text.bytes, kind);
-    return say(`${isRead ? 'received' : 'send'} ${brief ?? `${text.bytes.length} bytes`}`, {
+    return say(`${isRead ? 'received' : 'send'} ${found.brief ?? `${text.bytes.length} bytes`}`, {
       name: found.name ?? name,
       fields: { header: kind, ...fieldsOf(found.parts.flatMap(({ fields }) => fields)) },
       cut: text.cut,

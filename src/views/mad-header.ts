@@ -3,11 +3,11 @@ import { ibUserMadHdr } from '../abi/umad.ts';
 import type { ReceivedHeader } from '../model/mad.ts';
 import type { Block, Cell, Column } from '../output/blocks.ts';
 
-export const HEADER_COLUMNS: readonly Column[] = ['FIELD', 'VALUE', { title: 'MEANING', rank: 1 }];
+const HEADER_COLUMNS: readonly Column[] = ['FIELD', 'VALUE', { title: 'MEANING', rank: 1 }];
 
 const MEANINGS = new Map(ibUserMadHdr.members.map(({ name, codec }) => [name, codec.meaning ?? '']));
 
-export const meaningOf = (name: string): string => MEANINGS.get(name) ?? '';
+const meaningOf = (name: string): string => MEANINGS.get(name) ?? '';
 
 function valueCell(header: ReceivedHeader, name: string): Cell {
   if (name === 'status') {
