@@ -3,6 +3,7 @@
  * transaction id, and sent again when they get lost; what comes unasked goes to who listens. Nothing here blocks:
  * waiting happens on a thread, taking what is there does not wait.
  */
+import { performance } from 'node:perf_hooks';
 import { ibUserMadHdr } from '../abi/umad.ts';
 import { HEADER_SIZE, MAD_SIZE } from '../datagram/headers.ts';
 import { isResponse } from '../datagram/message.ts';
@@ -66,6 +67,20 @@ export interface Reply extends Received {
   readonly attempts: number;
 }
 
+/** A reply where it was read: its bytes are there until the next is read. */
+export interface PassingReply extends Reply {
+  /** A copy that stays. */
+  kept(): Reply;
+  /** The same in the memory of a copy that is not needed any more, where it fits. */
+  keptIn(former: Reply | undefined): Reply;
+}
+
+/** Who is told what became of a request: once, of one of both. They do not throw. */
+export interface Asker {
+  answered(reply: PassingReply): void;
+  failed(error: unknown): void;
+}
+
 /** No answer to any attempt. */
 export class NoReplyError extends Error {
   override readonly name = 'NoReplyError';
@@ -81,8 +96,7 @@ export class NoReplyError extends Error {
 
 interface Pending {
   readonly request: Request;
-  readonly resolve: (reply: Reply) => void;
-  readonly reject: (error: unknown) => void;
+  readonly asker: Asker;
   attempts: number;
   sentAt: number;
   deadline: number;
@@ -136,9 +150,12 @@ export class MadEngine {
   #view: DataView;
   /** What is sent at once: header and datagram. C has read it when the call returns. */
   #outgoing: Uint8Array;
+  #outgoingView: DataView;
   #lastRttMs = 0;
   #nextTid: number;
   #running = false;
+  /** What is there is taken before more is sent: the other end works meanwhile. */
+  #draining = false;
   #closed = false;
   #closing: Promise<void> | undefined;
 
@@ -159,16 +176,22 @@ export class MadEngine {
     this.#buffer = new Uint8Array(this.#headerBytes + room);
     this.#view = new DataView(this.#buffer.buffer);
     this.#outgoing = new Uint8Array(this.#headerBytes + MAD_SIZE);
+    this.#outgoingView = new DataView(this.#outgoing.buffer);
   }
 
   /** Sends a request and gives its answer. Throws NoReplyError, and NativeCallError where the port is lost. */
   request(request: Request): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) throw new ClosedHandleError('the port has been closed');
-      this.#waiting.push({ request, resolve, reject, attempts: 0, sentAt: 0, deadline: 0 });
-      this.#fill();
-      if (!this.#running && this.#inFlight.size > 0) void this.#run();
+      this.begin(request, { answered: (reply) => resolve(reply.kept()), failed: reject });
     });
+  }
+
+  /** As request, for thousands of them: without a promise and a copy for each. Throws where the port is closed. */
+  begin(request: Request, asker: Asker): void {
+    if (this.#closed) throw new ClosedHandleError('the port has been closed');
+    this.#waiting.push({ request, asker, attempts: 0, sentAt: 0, deadline: 0 });
+    if (!this.#draining) this.#fill();
+    if (!this.#running && this.#inFlight.size > 0) void this.#run();
   }
 
   /**
@@ -181,7 +204,7 @@ export class MadEngine {
   async post({ agent, address, mad, tid, length }: Post): Promise<number | null> {
     if (this.#closed) throw new ClosedHandleError('the port has been closed');
     const low = tid === undefined ? this.#takeTid() : tid;
-    const message = this.#message({ agent, address, mad, length, timeoutMs: 0 }, low);
+    const message = this.#prepare({ agent, address, mad, length, timeoutMs: 0 }, low);
     await this.#write(address, message);
     return low;
   }
@@ -218,7 +241,7 @@ export class MadEngine {
   }
 
   /** Header and datagram, in a buffer that the next one takes, unless a thread reads it. Throws LayoutError. */
-  #message(
+  #prepare(
     { agent, address, mad, length, timeoutMs }: Omit<Request, 'retries'>,
     tid: number | null,
   ): Uint8Array {
@@ -226,10 +249,13 @@ export class MadEngine {
     const whole = start + mad.length;
     const isKept = isRouted(address) || this.#outgoing.length !== whole;
     const message = isKept ? new Uint8Array(whole) : this.#outgoing;
-    if (!isRouted(address)) this.#outgoing = message;
+    const view = isKept ? new DataView(message.buffer) : this.#outgoingView;
+    if (isKept && !isRouted(address)) {
+      this.#outgoing = message;
+      this.#outgoingView = view;
+    }
     message.set(this.#headerFor(address));
     message.set(mad, start);
-    const view = new DataView(message.buffer);
     if (address.set?.id === undefined) view.setUint32(ID_OFFSET, agent, true);
     if (address.set?.timeout_ms === undefined) view.setUint32(TIMEOUT_OFFSET, timeoutMs, true);
     if (tid !== null) view.setUint32(start + TID_LOW_OFFSET, tid);
@@ -277,10 +303,10 @@ export class MadEngine {
     pending.deadline = pending.sentAt + byKernel + GRACE_MS;
     const failed = (error: unknown): void => {
       this.#inFlight.delete(tid);
-      pending.reject(error);
+      pending.asker.failed(error);
     };
     try {
-      const message = this.#message(request, tid);
+      const message = this.#prepare(request, tid);
       // The answer may come before the write has come back.
       this.#inFlight.set(tid, pending);
       const written = this.#write(address, message);
@@ -303,7 +329,7 @@ export class MadEngine {
     this.#running = true;
     try {
       while (this.#isBusy) {
-        if (await this.#untilReadable()) this.#drain();
+        if (await this.#untilReadable()) this.#drain(0);
         this.#expire();
         this.#fill();
       }
@@ -327,8 +353,8 @@ export class MadEngine {
     let answered = now;
     // Who only listens waits on a thread.
     while (this.#inFlight.size > 0 && this.#lastRttMs < QUICK_MS && now - answered < QUICK_MS) {
-      const isAny = this.#receive(SLICE_MS);
-      // Whoever got the answer may ask for more at once.
+      const isAny = this.#drain(SLICE_MS);
+      // Whoever got the answers may ask for more at once.
       await null;
       if (!this.#isBusy) return false;
       now = performance.now();
@@ -345,9 +371,17 @@ export class MadEngine {
     return this.#channel.poll(Math.max(1, Math.ceil(nearest - now)));
   }
 
-  /** Takes what is there. */
-  #drain(): void {
-    while (this.#isBusy && this.#receive(0));
+  /** Takes what is there, and then sends more. Whether anything was there within the time. */
+  #drain(waitMs: number): boolean {
+    this.#draining = true;
+    try {
+      if (!this.#receive(waitMs)) return false;
+      while (this.#isBusy && this.#receive(0));
+      return true;
+    } finally {
+      this.#draining = false;
+      this.#fill();
+    }
   }
 
   /** Takes one message, if one is there within the time. */
@@ -356,7 +390,6 @@ export class MadEngine {
     if (received === null) return false;
     if (typeof received === 'number') {
       this.#take(received);
-      this.#fill();
     } else {
       this.#buffer = new Uint8Array(this.#headerBytes + received.needed);
       this.#view = new DataView(this.#buffer.buffer);
@@ -369,28 +402,31 @@ export class MadEngine {
     if (length < HEADER_SIZE) return;
     const view = this.#view;
     const tid = view.getUint32(start + TID_LOW_OFFSET);
-    const received = (rttMs = 0, attempts = 0): Message =>
-      new Message(
-        this.#channel.header,
-        this.#buffer.slice(start, start + length),
-        this.#buffer.slice(0, start),
-        rttMs,
-        attempts,
-      );
     const isReturned = view.getUint32(STATUS_OFFSET, true) !== 0;
     // A request of somebody else may have the same number.
     const isAnswer = isReturned || isResponse(view.getUint8(start + METHOD_OFFSET));
     const pending = isAnswer ? this.#inFlight.get(tid) : undefined;
     if (!pending) {
       // Without a listener: an answer that came after its request was given up, or one never asked for.
-      this.#listener?.handle(received());
+      this.#listener?.handle(this.#message(length).kept());
       return;
     }
     this.#inFlight.delete(tid);
     const rttMs = performance.now() - pending.sentAt;
     this.#lastRttMs = rttMs;
-    if (isReturned) this.#lost(pending, received());
-    else pending.resolve(received(rttMs, pending.attempts));
+    if (isReturned) this.#lost(pending, this.#message(length).kept());
+    else pending.asker.answered(this.#message(length, rttMs, pending.attempts));
+  }
+
+  #message(length: number, rttMs = 0, attempts = 0): Message {
+    return new Message(
+      this.#channel.header,
+      this.#buffer,
+      this.#headerBytes,
+      this.#headerBytes + length,
+      rttMs,
+      attempts,
+    );
   }
 
   #expire(): void {
@@ -406,26 +442,45 @@ export class MadEngine {
     const { retries, timeoutMs } = pending.request;
     if (this.#closed) return;
     if (pending.attempts <= retries) this.#send(pending);
-    else pending.reject(new NoReplyError(pending.attempts, timeoutMs, returned));
+    else pending.asker.failed(new NoReplyError(pending.attempts, timeoutMs, returned));
   }
 
   #failAll(error: unknown): void {
-    for (const pending of [...this.#inFlight.values(), ...this.#waiting.splice(0)]) pending.reject(error);
+    const given = [...this.#inFlight.values(), ...this.#waiting.splice(0)];
     this.#inFlight.clear();
+    for (const { asker } of given) asker.failed(error);
   }
 }
 
-class Message implements Reply {
+class Message implements PassingReply {
   constructor(
     private readonly kind: HeaderKind,
-    readonly mad: Uint8Array,
-    private readonly headerBytes: Uint8Array,
+    /** Header and datagram, and room behind them. */
+    private readonly bytes: Uint8Array,
+    private readonly start: number,
+    private readonly end: number,
     readonly rttMs: number,
     readonly attempts: number,
   ) {}
 
+  get mad(): Uint8Array {
+    return this.bytes.subarray(this.start, this.end);
+  }
+
   get header(): UserHeader {
-    return decodeUserHeader(this.kind, this.headerBytes);
+    return decodeUserHeader(this.kind, this.bytes.subarray(0, this.start));
+  }
+
+  kept(): Message {
+    const { kind, start, end, rttMs, attempts } = this;
+    return new Message(kind, this.bytes.slice(0, end), start, end, rttMs, attempts);
+  }
+
+  keptIn(former: Reply | undefined): Reply {
+    if (!(former instanceof Message) || former.bytes.length !== this.end) return this.kept();
+    const { kind, start, end, rttMs, attempts } = this;
+    former.bytes.set(end === this.bytes.length ? this.bytes : this.bytes.subarray(0, end));
+    return new Message(kind, former.bytes, start, end, rttMs, attempts);
   }
 }
 

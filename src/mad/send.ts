@@ -27,7 +27,7 @@ import type { MadSendResult } from '../model/mad.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { findAttribute } from './attribute-name.ts';
 import { describeMad } from './decode.ts';
-import { type Address, GSI_QKEY, NoReplyError, type Reply } from './engine.ts';
+import { type Address, type Asker, GSI_QKEY, NoReplyError, type Reply } from './engine.ts';
 import { classText, methodText, requestFailed, statusFailure, usageFailure } from './failures.ts';
 import { milliseconds, receivedHeaderJson, targetJson } from './results.ts';
 import { roundTrips } from './round-trips.ts';
@@ -244,9 +244,8 @@ export async function sendMad(
   }
 
   const started = performance.now();
-  const outcome = await exchangeAll(session, options.count, () =>
-    session.exchange(key, address, mad, { tid, length }),
-  );
+  const request = session.request(key, address, mad, { tid, length });
+  const outcome = await exchangeAll(session, options.count, (asker) => session.begin(request, asker));
   const elapsed = performance.now() - started;
   const { times, reasons, last } = outcome;
   const fatal = reasons.find(isFatal);
@@ -297,37 +296,50 @@ interface Exchanges {
 }
 
 /** Does an exchange so often, as many at a time as the window has room for. */
-async function exchangeAll(
+function exchangeAll(
   session: MadSession,
   count: number,
-  exchange: () => Promise<Reply>,
+  exchange: (asker: Asker) => void,
 ): Promise<Exchanges> {
-  const times: number[] = [];
-  const reasons: unknown[] = [];
-  let last: Reply | undefined;
-  let refused: Reply | undefined;
-  let started = 0;
-  let lostInARow = 0;
-  let isLost = false;
-  const { window } = session.options;
-  const isHopeless = (): boolean => isLost || lostInARow >= Math.max(HOPELESS, window);
-  const work = async (): Promise<void> => {
-    while (started < count && !isHopeless()) {
-      started++;
-      try {
-        last = await exchange();
-        times.push(last.rttMs);
-        if (statusOf(last.mad) !== 0) refused ??= last;
+  return new Promise((resolve) => {
+    const times: number[] = [];
+    const reasons: unknown[] = [];
+    let last: Reply | undefined;
+    let refused: Reply | undefined;
+    let started = 0;
+    let lostInARow = 0;
+    let isLost = false;
+    const { window } = session.options;
+    const goOn = (): void => {
+      const isHopeless = isLost || lostInARow >= Math.max(HOPELESS, window);
+      if (started < count && !isHopeless) start();
+      else if (times.length + reasons.length === started) resolve({ times, reasons, last, refused });
+    };
+    const asker: Asker = {
+      answered(reply) {
+        times.push(reply.rttMs);
+        last = last === refused ? reply.kept() : reply.keptIn(last);
+        if (refused === undefined && statusOf(last.mad) !== 0) refused = last;
         lostInARow = 0;
-      } catch (error) {
+        goOn();
+      },
+      failed(error) {
         reasons.push(error);
         lostInARow++;
         isLost ||= isFatal(error);
+        goOn();
+      },
+    };
+    const start = (): void => {
+      started++;
+      try {
+        exchange(asker);
+      } catch (error) {
+        asker.failed(error);
       }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(count, window) }, work));
-  return { times, reasons, last, refused };
+    };
+    for (let first = Math.min(count, window); first > 0; first--) start();
+  });
 }
 
 const isFatal = (reason: unknown): boolean => !(reason instanceof NoReplyError);

@@ -8,7 +8,15 @@ import { decodeMad, encodeMad, type FieldValues, type Mad } from '../datagram/me
 import { NativeCallError } from '../native/errors.ts';
 import { CALL_DEADLINE_MS, OPEN_DEADLINE_MS, within } from '../waiting/deadline.ts';
 import type { GidEntry, Registration, Umad, UmadChannel, UmadPortAttributes } from './backend.ts';
-import { type Address, GSI_QKEY, MadEngine, type Received, type Reply } from './engine.ts';
+import {
+  type Address,
+  type Asker,
+  GSI_QKEY,
+  MadEngine,
+  type Received,
+  type Reply,
+  type Request,
+} from './engine.ts';
 import {
   noDevice,
   noLocalGid,
@@ -173,8 +181,8 @@ export class MadSession {
     this.#engine.listen(handle, failed);
   }
 
-  /** The engine's request with an agent of the class. Throws what the engine throws. */
-  exchange(
+  /** A request from an agent of the class, which is registered where it is not yet. Throws Failure. */
+  request(
     key: AgentKey,
     address: Address,
     mad: Uint8Array,
@@ -184,8 +192,8 @@ export class MadSession {
       tid?: number | undefined;
       length?: number | undefined;
     } = {},
-  ): Promise<Reply> {
-    return this.#engine.request({
+  ): Request {
+    return {
       agent: this.agent(key),
       address,
       mad,
@@ -193,7 +201,17 @@ export class MadSession {
       retries: options.retries ?? this.options.retries,
       tid: options.tid,
       length: options.length,
-    });
+    };
+  }
+
+  /** Sends such a request and gives its answer. Throws what the engine throws. */
+  exchange(...request: Parameters<MadSession['request']>): Promise<Reply> {
+    return this.#engine.request(this.request(...request));
+  }
+
+  /** The same for thousands. MadEngine.begin. */
+  begin(request: Request, asker: Asker): void {
+    this.#engine.begin(request, asker);
   }
 
   /** Sends what gets no answer, from an agent that is registered. MadEngine.post. */

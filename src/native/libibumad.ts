@@ -98,6 +98,9 @@ export class LibibumadPort {
   readonly #poll: NativeFunction<number>;
   readonly #length = new Uint8Array(4);
   readonly #lengthView = new DataView(this.#length.buffer);
+  /** The message that was sent last, and a view of it: most are sent in the same memory. */
+  #sent: Uint8Array = new Uint8Array();
+  #sentView: DataView = new DataView(this.#sent.buffer);
   #open = true;
 
   constructor(
@@ -195,7 +198,11 @@ export class LibibumadPort {
   }
 
   #sendArguments(message: Uint8Array): [number, number, Uint8Array, number, number, number] {
-    const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
+    if (this.#sent !== message) {
+      this.#sent = message;
+      this.#sentView = new DataView(message.buffer, message.byteOffset, message.byteLength);
+    }
+    const view = this.#sentView;
     return [
       this.portId,
       view.getInt32(ID_OFFSET, true),

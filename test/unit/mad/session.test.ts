@@ -43,7 +43,7 @@ describe('requests', () => {
     const engine = new MadEngine(channel, 4, 0xfffffffe);
     const replies = await Promise.all(Array.from({ length: 50 }, () => request(engine)));
     expect(channel.mostInFlight).toBe(4);
-    const tids = replies.map(({ mad }) => new DataView(mad.buffer).getUint32(12));
+    const tids = replies.map(({ mad }) => new DataView(mad.buffer, mad.byteOffset).getUint32(12));
     expect(new Set(tids).size).toBe(50);
     expect(tids).not.toContain(0);
     await engine.close();
@@ -231,7 +231,7 @@ describe('failures', () => {
             mgmt_class: 1,
             method: 0x81,
             attr_id: info.id,
-            tid: new DataView(mad.buffer).getBigUint64(8),
+            tid: new DataView(mad.buffer, mad.byteOffset).getBigUint64(8),
           },
           attribute: info,
           fields: { node_type: 1, num_ports: 3 },
