@@ -166,7 +166,8 @@ export const interrupted = (what: string): Failure =>
 /** An event channel. Close it: that destroys its ids, on every path. */
 export class CmChannel {
   readonly #ids = new Map<BackendId, CmId>();
-  readonly #waiters = new Set<Waiter>();
+  /** Of each id, and of who takes the events of any. */
+  readonly #waiters = new Map<CmId | null, Set<Waiter>>();
   /** Signals that are listened to, and how that ends. */
   readonly #heeded = new Map<AbortSignal, () => void>();
   readonly #unclaimed: CmEvent[] = [];
@@ -243,7 +244,7 @@ export class CmChannel {
     return new Promise((resolve, reject) => {
       const done = (): void => {
         clearTimeout(timer);
-        this.#waiters.delete(waiter);
+        this.#forgetWaiter(waiter);
         // A pump that waits for an event that nobody wants any more.
         if (this.#waiters.size === 0 && this.#isTaking) this.backend.wake();
       };
@@ -275,16 +276,28 @@ export class CmChannel {
               timeoutMs,
             );
       if (signal !== null) this.#heed(signal);
-      this.#waiters.add(waiter);
+      const others = this.#waiters.get(id);
+      if (others) others.add(waiter);
+      else this.#waiters.set(id, new Set([waiter]));
       this.#pump ??= this.#takeEvents();
     });
+  }
+
+  #forgetWaiter(waiter: Waiter): void {
+    const ofId = this.#waiters.get(waiter.id);
+    ofId?.delete(waiter);
+    if (ofId?.size === 0) this.#waiters.delete(waiter.id);
+  }
+
+  #allWaiters(): Waiter[] {
+    return [...this.#waiters.values()].flatMap((ofId) => [...ofId]);
   }
 
   /** Ends the waits of a signal when it aborts: with one listener, however many wait. */
   #heed(signal: AbortSignal): void {
     if (this.#heeded.has(signal)) return;
     const abort = (): void => {
-      for (const waiter of [...this.#waiters]) {
+      for (const waiter of this.#allWaiters()) {
         if (waiter.signal === signal) waiter.fail(interrupted(waiter.what));
       }
     };
@@ -302,7 +315,7 @@ export class CmChannel {
         if (event) this.#deliver(event);
       }
     } catch (error) {
-      for (const waiter of [...this.#waiters]) waiter.fail(error);
+      for (const waiter of this.#allWaiters()) waiter.fail(error);
     } finally {
       this.#isTaking = false;
       this.#pump = null;
@@ -328,7 +341,11 @@ export class CmChannel {
   }
 
   #offer(event: CmEvent): void {
-    const waiter = [...this.#waiters].find((candidate) => isFor(event, candidate.id));
+    const waiters =
+      this.#waiters.get(event.id) ??
+      (event.listener && this.#waiters.get(event.listener)) ??
+      this.#waiters.get(null);
+    const [waiter] = waiters ?? [];
     if (waiter) waiter.settle(event);
     else this.#unclaimed.push(event);
   }
@@ -343,7 +360,7 @@ export class CmChannel {
     this.#open = false;
     this.backend.wake();
     const pump = this.#pump;
-    for (const waiter of [...this.#waiters])
+    for (const waiter of this.#allWaiters())
       waiter.fail(wrongOrder('get_cm_event', 'the channel was closed'));
     for (const end of this.#heeded.values()) end();
     await pump;

@@ -99,7 +99,7 @@ export class NativeLibrary {
   /** Loads `soname`, or the running program itself where it is null. Throws MissingLibraryError. */
   constructor(
     readonly soname: string | null,
-    private readonly calling: Calling = 'pool',
+    readonly calling: Calling = 'pool',
   ) {
     refuseUnknownPlatform();
     try {

@@ -61,7 +61,23 @@ const EVENT = {
   status: offsetOf(rdmaCmEvent, 'status'),
   param: offsetOf(rdmaCmEvent, 'param'),
 };
-const QP_TYPE_OFFSET = offsetOf(rdmaCmId, 'qp_type');
+const ID = {
+  verbs: offsetOf(rdmaCmId, 'verbs'),
+  qp: offsetOf(rdmaCmId, 'qp'),
+  qp_type: offsetOf(rdmaCmId, 'qp_type'),
+};
+
+const transportOf = (device: Pointer): number => readS32(device + BigInt(IBV_DEVICE.transport_type));
+
+const symbols = new Map<string, string>();
+function symbolOf(prototype: string): string {
+  let symbol = symbols.get(prototype);
+  if (symbol === undefined) {
+    symbol = /(\w+)\s*\(/.exec(prototype)?.[1] ?? prototype;
+    symbols.set(prototype, symbol);
+  }
+  return symbol;
+}
 
 /** Events that carry neither parameters nor data. */
 const WITHOUT_PARAMETERS: ReadonlySet<CmEventName> = new Set([
@@ -201,7 +217,7 @@ export class CmEventChannel {
     this.#channel = channel;
     const fd = readS32(channel);
     setNonBlocking(fd);
-    this.#readiness = new Readiness(fd);
+    this.#readiness = new Readiness(fd, library.calling);
   }
 
   get pointer(): Pointer {
@@ -317,7 +333,7 @@ export class CmIdHandle {
   ) {
     this.#id = id;
     this.#channel = channel;
-    this.isDatagram = readS32(id + QP_TYPE_OFFSET) === QpType.valueOf('UD');
+    this.isDatagram = readS32(id + ID.qp_type) === QpType.valueOf('UD');
   }
 
   /** The channel that its events come through. */
@@ -327,7 +343,7 @@ export class CmIdHandle {
 
   /** As C has it: a call that made one may have come back just now. */
   get #hasQueuePair(): boolean {
-    return rdmaCmId.decode(readBytes(this.#id, rdmaCmId.size)).qp !== 0n;
+    return readPointer(this.#id + ID.qp) !== 0n;
   }
 
   get #pointer(): Pointer {
@@ -337,10 +353,10 @@ export class CmIdHandle {
 
   /** Calls a function of librdmacm that returns 0, or -1 with errno. Throws NativeCallError. */
   async #call(prototype: string, ...args: Argument[]): Promise<void> {
-    const symbol = /(\w+)\s*\(/.exec(prototype)?.[1] ?? prototype;
+    const symbol = symbolOf(prototype);
     const fn = this.library.get<number>(prototype, SINCE[symbol]);
     // Over iWARP connect waits for the peer.
-    const mayWait = symbol === 'rdma_connect' && this.device()?.transport === IWARP;
+    const mayWait = symbol === 'rdma_connect' && this.#transport() === IWARP;
     const call = mayWait ? fn.callOnPool(this.#pointer, ...args) : fn.callAsync(this.#pointer, ...args);
     this.#pending.add(call);
     try {
@@ -358,13 +374,22 @@ export class CmIdHandle {
 
   /** The device that the id is bound to, null before. */
   device(): { readonly name: string; readonly transport: number } | null {
-    const { verbs } = this.read();
-    if (verbs === 0n) return null;
-    const device = readPointer(verbs);
+    const device = this.#device();
+    if (device === null) return null;
     const name = new NativeLibrary(LIBIBVERBS_SONAME)
       .get<string>('const char *ibv_get_device_name(void *device)')
       .call(device).result;
-    return { name, transport: readS32(device + BigInt(IBV_DEVICE.transport_type)) };
+    return { name, transport: transportOf(device) };
+  }
+
+  #device(): Pointer | null {
+    const verbs = readPointer(this.#pointer + ID.verbs);
+    return verbs === 0n ? null : readPointer(verbs);
+  }
+
+  #transport(): number | null {
+    const device = this.#device();
+    return device === null ? null : transportOf(device);
   }
 
   /** The path records that the route has. */
@@ -378,7 +403,7 @@ export class CmIdHandle {
 
   /** The number of the queue pair, null without one. */
   queuePairNumber(): number | null {
-    const { qp } = this.read();
+    const qp = readPointer(this.#pointer + ID.qp);
     return qp === 0n ? null : readS32(qp + BigInt(IBV_QP.qp_num)) >>> 0;
   }
 
@@ -402,10 +427,9 @@ export class CmIdHandle {
   }
 
   /** rdma_create_qp(3), in the library's own protection domain and with completion queues of its own. */
-  async createQp(attr: Encodable<Decoded<typeof ibvQpInitAttr>>): Promise<Decoded<typeof ibvQpInitAttr>> {
+  createQp(attr: Encodable<Decoded<typeof ibvQpInitAttr>>): Promise<void> {
     const bytes = ibvQpInitAttr.encode(attr);
-    await this.#call('int rdma_create_qp(void *id, void *pd, void *attr)', null, bytes);
-    return ibvQpInitAttr.decode(bytes);
+    return this.#call('int rdma_create_qp(void *id, void *pd, void *attr)', null, bytes);
   }
 
   /**
@@ -416,11 +440,11 @@ export class CmIdHandle {
     attr: Omit<Encodable<Decoded<typeof ibvQpInitAttr>>, 'send_cq' | 'recv_cq'>,
     completions: number,
   ): Promise<VerbsDataPath> {
-    const opening = VerbsDataPath.open(this.read().verbs, completions, {
+    const opening = VerbsDataPath.open(readPointer(this.#pointer + ID.verbs), completions, {
       create: async (domain, queue) => {
         const bytes = ibvQpInitAttr.encode({ ...attr, send_cq: queue, recv_cq: queue });
         await this.#call('int rdma_create_qp(void *id, void *pd, void *attr)', domain, bytes);
-        return this.read().qp;
+        return readPointer(this.#pointer + ID.qp);
       },
       destroy: async () => {
         await this.library.get<void>('void rdma_destroy_qp(void *id)').callAsync(this.#id);

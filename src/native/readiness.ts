@@ -1,10 +1,10 @@
-/** Waiting for a descriptor to become readable, on a thread of the pool and not on the event loop. */
+/** Waiting for a descriptor to become readable: on a thread of the pool, or on a thread of its own on that one. */
 import { closeSync, readSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { s16, s32 } from '../layout/scalar.ts';
 import { struct } from '../layout/struct.ts';
 import { ClosedHandleError, NativeCallError } from './errors.ts';
-import { NativeLibrary } from './library.ts';
+import { type Calling, NativeLibrary, type Outcome } from './library.ts';
 
 /** struct pollfd of poll(2), and its one event that is waited for here. */
 export const pollfd = struct('pollfd', { fd: s32, events: s16, revents: s16 });
@@ -14,6 +14,8 @@ export const EFD_NONBLOCK = 0o4000;
 const F_GETFL = 3;
 const F_SETFL = 4;
 const O_NONBLOCK = 0o4000;
+/** How long a wait `here` may keep its event loop: timers and messages come so much later at most. */
+const SLICE_MS = 5;
 const ONE = Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0);
 
 let library: NativeLibrary | undefined;
@@ -31,14 +33,24 @@ export function setNonBlocking(fd: number): void {
   if (set.result < 0) throw new NativeCallError('fcntl', set.errno);
 }
 
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** A wait for one descriptor that can be cut short: poll(2) on it and on an eventfd(2). */
 export class Readiness {
   readonly #waker: number;
   #open = true;
   #waiting: Promise<unknown> = Promise.resolve();
 
-  /** @param fd stays the caller's, who closes it after this object. Throws NativeCallError. */
-  constructor(private readonly fd: number) {
+  /**
+   * @param fd stays the caller's, who closes it after this object
+   * @param calling `here` waits on this thread, in slices between turns of its event loop: to send another off and to
+   *   hear from it takes longer than most waits
+   * Throws NativeCallError.
+   */
+  constructor(
+    private readonly fd: number,
+    private readonly calling: Calling = 'pool',
+  ) {
     const { result, errno } = libc()
       .get<number>('int eventfd(unsigned int initval, int flags)')
       .call(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -56,11 +68,17 @@ export class Readiness {
     fds.set(pollfd.encode({ fd: this.fd, events: POLLIN }));
     fds.set(pollfd.encode({ fd: this.#waker, events: POLLIN }), pollfd.size);
     const poll = libc().get<number>('int poll(void *fds, unsigned long nfds, int timeout)');
+    const once = async (): Promise<Outcome<number>> => {
+      if (this.calling === 'pool') return poll.callAsync(fds, 2, -1);
+      // Whoever got what came last goes on first.
+      await turn();
+      return poll.call(fds, 2, SLICE_MS);
+    };
     for (;;) {
-      const polled = poll.callAsync(fds, 2, -1);
+      const polled = once();
       this.#waiting = polled;
       const { result, errno } = await polled;
-      if (result < 0 && errno === constants.errno.EINTR) continue;
+      if (result === 0 || (result < 0 && errno === constants.errno.EINTR)) continue;
       if (result < 0) throw new NativeCallError('poll', errno);
       const woken = pollfd.decode(fds.subarray(pollfd.size)).revents !== 0;
       if (woken && this.#open) readSync(this.#waker, new Uint8Array(8));

@@ -1,33 +1,12 @@
 /** Connections in the lab: with other programs as peers, in numbers, and with nothing left behind. */
-import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { bundleDriver } from './cm/bundle.ts';
-import { killAtRandom } from './cm/kills.ts';
-import {
-  type CmDocument,
-  cmJson,
-  LEFT,
-  parse,
-  RIGHT,
-  resources,
-  TESTED_BACKENDS,
-  useGuest,
-} from './cm/lab.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { type CmDocument, cmJson, LEFT, parse, RIGHT, TESTED_BACKENDS, useGuest } from './cm/lab.ts';
+import { inNumbers } from './cm/numbers.ts';
 
 // A guest without KVM on a busy machine is slow.
 vi.setConfig({ testTimeout: 240_000 });
 const place = useGuest();
 const script = (text: string) => place.inLab(['bash', '-c', text]);
-
-interface Counts {
-  readonly codes?: Readonly<Record<string, number>>;
-  readonly failure?: unknown;
-  readonly events?: Readonly<Record<string, number>>;
-  readonly established?: number;
-  readonly serverMs?: number;
-  readonly longestTickMs: number;
-  readonly before: object;
-  readonly after: object;
-}
 
 describe.each(TESTED_BACKENDS)('through $backend', ({ backend, words }) => {
   const json = (args: readonly string[]) => cmJson(place, [...args, ...words]);
@@ -196,47 +175,6 @@ describe.each(TESTED_BACKENDS)('through $backend', ({ backend, words }) => {
     });
   });
 
-  describe('in numbers', () => {
-    let driver = '';
-    beforeAll(async () => {
-      driver = await bundleDriver();
-    });
-    const drive = async (kind: string, count: number): Promise<Counts> => {
-      const { stdout, stderr } = await place.inLab(['node', driver, kind, String(count), backend]);
-      expect(stdout, stderr).not.toBe('');
-      const counts: Counts = JSON.parse(stdout);
-      expect(counts.after).toEqual(counts.before);
-      // An emulated machine that is busy stops for a while now and then; a call that waits in C takes seconds.
-      expect(counts.longestTickMs).toBeLessThan(2000);
-      return counts;
-    };
-
-    it('200 connects in one process', { timeout: 300_000 }, async () => {
-      expect(await drive('connects', 200)).toMatchObject({
-        codes: { DONE: 200 },
-        failure: null,
-        events: { RDMA_CM_EVENT_ESTABLISHED: 200, RDMA_CM_EVENT_DISCONNECTED: 200 },
-      });
-    });
-
-    it('200 rejects in one process', { timeout: 300_000 }, async () => {
-      expect(await drive('rejects', 200)).toMatchObject({ codes: { REJECTED: 200 }, failure: null });
-    });
-
-    it('64 at once to one listener', { timeout: 120_000 }, async () => {
-      expect(await drive('concurrent', 64)).toMatchObject({ established: 64, failure: null });
-    });
-
-    it('ids with events that nobody took are destroyed at once', { timeout: 120_000 }, async () => {
-      expect((await drive('pending', 20)).serverMs).toBeLessThan(2000);
-    });
-
-    it('20 runs killed at random moments', { timeout: 300_000 }, () => killAtRandom(place, 20, words));
-
-    it('nothing is left', async () => {
-      expect(await resources(place)).toMatch(
-        /^rxe0: .* cm_id 0 .* ctx 0 .*\nrxe1: .* cm_id 0 .* ctx 0 .*\n$/,
-      );
-    });
-  });
+  // More of each in test/long.
+  inNumbers(place, backend, { connects: 20, rejects: 20, atOnce: 16, untaken: 20, kills: 5 });
 });

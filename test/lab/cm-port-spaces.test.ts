@@ -1,6 +1,7 @@
 /** IPv4 and IPv6, ULA and link-local, in both directions and in each port space, to a listener on every address. */
 import { expect, it, vi } from 'vitest';
 import { type CmDocument, LEFT, parse, RIGHT, useGuest } from './cm/lab.ts';
+import { answersWithUpTo } from './cm/private-data.ts';
 
 // A guest without KVM on a busy machine is slow.
 vi.setConfig({ testTimeout: 240_000 });
@@ -17,21 +18,25 @@ const WAYS = [
   [null, `${LEFT_LINK}%veth1`, 'rxe1', RIGHT_LINK],
 ] as const;
 
-it.each(['tcp', 'udp', 'ib'] as const)('connections in port space %s', async (ps) => {
-  const clients = WAYS.map(
+it.each([
+  ['tcp', WAYS],
+  ['udp', [WAYS[0], WAYS[3]]],
+  ['ib', [WAYS[1], WAYS[4]]],
+] as const)('connections in port space %s', async (ps, ways) => {
+  const clients = ways.map(
     ([source, destination]) =>
       `rdmatool cm connect ${destination} ${source ? `--bind ${source}` : ''} --ps ${ps} --json | tr -d '\\n'; echo`,
   );
   const { stdout, stderr } = await place.inLab([
     'bash',
     '-c',
-    `rdmatool cm listen --ps ${ps} --count ${WAYS.length} --json >/tmp/listener & l=$!
+    `rdmatool cm listen --ps ${ps} --count ${ways.length} --json >/tmp/listener & l=$!
     until grep -q listening /tmp/listener; do sleep 0.1; done
     ${clients.join('\n')}
     wait $l; echo $?; cat /tmp/listener`,
   ]);
   const lines = stdout.trim().split('\n');
-  for (const [index, [, destination, device, local]] of WAYS.entries()) {
+  for (const [index, [, destination, device, local]] of ways.entries()) {
     const document = parse('cm-connect', lines[index] ?? '');
     expect([document.error, document.device], stderr).toEqual([null, device]);
     expect(document.local?.addr.split('%')[0]).toBe(local);
@@ -39,15 +44,15 @@ it.each(['tcp', 'udp', 'ib'] as const)('connections in port space %s', async (ps
     expect(document.peer?.addr.split('%')[0]).toBe(destination.split('%')[0]);
     expect(document.peer?.addr.includes('%')).toBe(destination.includes('%'));
   }
-  expect(lines[WAYS.length], stderr).toBe('0');
+  expect(lines[ways.length], stderr).toBe('0');
   const [listening, ...events] = lines
-    .slice(WAYS.length + 1)
+    .slice(ways.length + 1)
     .map((line) => parse<CmDocument>('cm-listen', line));
   expect(listening?.local).toEqual({ addr: '::', port: 7174 });
   const requests = events.filter(
     ({ event }) => (event as { name: string } | null)?.name === 'RDMA_CM_EVENT_CONNECT_REQUEST',
   );
-  expect(requests.map(({ peer }) => peer?.addr.split('%')[0])).toEqual(WAYS.map(([, , , local]) => local));
+  expect(requests.map(({ peer }) => peer?.addr.split('%')[0])).toEqual(ways.map(([, , , local]) => local));
 });
 
 it('port space ipoib is for InfiniBand ports, by whichever call it is refused', async () => {
@@ -69,27 +74,13 @@ it('port space ipoib is for InfiniBand ports, by whichever call it is refused', 
   }
 });
 
+// The others in test/long.
 it.each([
-  ['tcp', 'accept', 196],
   ['tcp', 'reject', 148],
-  ['ib', 'accept', 196],
   ['udp', 'accept', 136],
-  ['udp', 'reject', 136],
-] as const)('%s %s carries %i bytes of private data, and no more', async (ps, answer, limit) => {
-  const listener = (length: number): string =>
-    `rdmatool cm listen ${RIGHT} --port $((8000 + ${length})) --ps ${ps} ${answer === 'reject' ? '--reject' : ''} --count 1 --private-data ${'x'.repeat(length)} --json >/tmp/l${length} 2>/dev/null & l=$!
-    until grep -q listening /tmp/l${length}; do sleep 0.1; done
-    rdmatool cm connect ${RIGHT}:$((8000 + ${length})) --bind ${LEFT} --ps ${ps} --json 2>/dev/null | tr -d '\\n'; echo
-    wait $l; echo $? $(tail -n 1 /tmp/l${length})`;
-  const { stdout } = await place.inLab(['bash', '-c', `${listener(limit)}\n${listener(limit + 1)}`]);
-  const [full = '', , , over = ''] = stdout.trim().split('\n');
-  expect(parse('cm-connect', full)['connection']).toMatchObject({ private_data_text: 'x'.repeat(limit) });
-  expect(over.slice(0, 2)).toBe('2 ');
-  expect(parse('cm-listen', over.slice(2)).error).toMatchObject({
-    code: 'PRIVATE_DATA_TOO_LONG',
-    message: expect.stringContaining(`carries at most ${limit}`),
-  });
-});
+] as const)('%s %s carries %i bytes of private data, and no more', (ps, answer, limit) =>
+  answersWithUpTo(place, ps, answer, limit),
+);
 
 it('a reason other than the application can be sent, and those that the library has not are refused', async () => {
   const { stdout } = await place.inLab([
