@@ -31,31 +31,45 @@ export async function loadUmad({ transport, header }: TransportChoice): Promise<
 }
 
 /**
- * Opens a session for `work`, and closes it whatever happens: agents left behind would hold their classes. Ctrl-C
- * aborts the signal and closes the session; what then fails is an interruption. Throws Failure.
+ * Opens a session for `work`, and closes it whatever happens: agents left behind would hold their classes. The signal
+ * closes the session; what then fails is an interruption. Throws Failure.
  */
+export async function inSession<T>(
+  options: SessionOptions,
+  wanted: Umad | TransportChoice,
+  signal: AbortSignal,
+  work: (session: MadSession) => Promise<T>,
+): Promise<T> {
+  let session: MadSession | undefined;
+  const close = (): void => void session?.close();
+  signal.addEventListener('abort', close);
+  try {
+    signal.throwIfAborted();
+    const umad = 'openPort' in wanted ? wanted : await loadUmad(wanted);
+    session = await MadSession.open(umad, options, thisMachine().sysfs.list('class/infiniband') ?? []);
+    return await work(session);
+  } catch (error) {
+    if (signal.aborted) throw new Failure('INTERRUPTED', 'interrupted', '', { cause: error });
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', close);
+    await session?.close();
+  }
+}
+
+/** As inSession, until Ctrl-C. */
 export async function withSession<T>(
   options: SessionOptions,
   wanted: Umad | TransportChoice,
   work: (session: MadSession, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const abort = new AbortController();
-  let session: MadSession | undefined;
-  const interrupt = (): void => {
-    abort.abort();
-    void session?.close();
-  };
+  const interrupt = (): void => abort.abort();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, interrupt);
   try {
-    const umad = 'openPort' in wanted ? wanted : await loadUmad(wanted);
-    session = await MadSession.open(umad, options, thisMachine().sysfs.list('class/infiniband') ?? []);
-    return await work(session, abort.signal);
-  } catch (error) {
-    if (abort.signal.aborted) throw new Failure('INTERRUPTED', 'interrupted', '', { cause: error });
-    throw error;
+    return await inSession(options, wanted, abort.signal, (session) => work(session, abort.signal));
   } finally {
-    await session?.close();
     for (const signal of signals) process.off(signal, interrupt);
   }
 }

@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'waiting',
     'root',
   ],
+  library: ['cm', 'mad', 'devices', 'decode', 'model', 'datagram', 'explain', 'layout'],
   views: ['model', 'output', 'explain', 'datagram', 'abi', 'layout'],
   output: [],
   devices: ['model', 'explain', 'system', 'native', 'abi', 'layout', 'waiting'],

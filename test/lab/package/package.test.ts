@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { packageVersion } from '../../../src/package-root.ts';
 import { testFolder } from '../support/labs.ts';
 import { type Outcome, REPOSITORY, run } from '../support/rdmatool.ts';
+import { demand, pack } from './packed.ts';
 
 const prefix = (): string => join(testFolder(), 'prefix');
 const installed = (): string => join(prefix(), 'lib/node_modules/rdmatool');
@@ -21,16 +22,9 @@ const installedRdmatool = (args: readonly string[], env: NodeJS.ProcessEnv = {})
     },
   });
 
-async function demand(command: readonly string[], cwd: string): Promise<string> {
-  const { status, stdout, stderr } = await run(command, { cwd });
-  expect(status, stdout + stderr).toBe(0);
-  return stdout;
-}
-
 beforeAll(async () => {
   mkdirSync(prefix());
-  const packed = await demand(['npm', 'pack', '--silent', '--pack-destination', testFolder()], REPOSITORY);
-  const file = join(testFolder(), packed.trim().split('\n').at(-1) ?? '');
+  const file = await pack(testFolder());
   await demand(
     ['npm', 'install', '--global', '--prefix', prefix(), '--ignore-scripts', '--prefer-offline', file],
     testFolder(),
@@ -118,7 +112,7 @@ describe('the package', () => {
     );
     const strange = files.filter(
       (name) =>
-        !/^(LICENSE|README\.md|package\.json|bin\/(package\.json|rdmatool\.js)|dist\/(LICENCES\.txt|[\w-]+\.cjs)|man\/[\w-]+\.[17]|examples\/cm\/[\w-]+\.rdmacm|src\/lab\/.*\.(c|h|sh))$/.test(
+        !/^(LICENSE|README\.md|package\.json|bin\/(package\.json|rdmatool\.js)|dist\/(LICENCES\.txt|[\w-]+\.cjs|library\/(index\.d\.ts|[\w-]+\.js))|man\/[\w-]+\.[17]|docs\/library\.md|examples\/cm\/[\w-]+\.rdmacm|src\/lab\/.*\.(c|h|sh))$/.test(
           name,
         ),
     );
