@@ -213,7 +213,8 @@ function usageFailure(error: Error, argv: readonly string[], messages: readonly 
       { cause: error },
     );
   }
-  const help = `rdmatool ${name === undefined ? '' : `${name} `}--help`;
+  const asked = name ?? argv.find((word) => Object.hasOwn(GROUPS, word));
+  const help = `rdmatool ${asked === undefined ? '' : `${asked} `}--help`;
   const isBefore = name !== undefined && argv[0]?.startsWith('-') === true;
   const hints = [
     ...(meant === undefined ? [] : [`d${meant.slice(1)}`]),

@@ -119,6 +119,22 @@ function scopeIdOf(scope: string, address: string, machine: Machine): number {
   );
 }
 
+/** Whether a numeric address is that of a group. */
+function isMulticast(address: string): boolean {
+  const first = Number.parseInt(address, isIPv4(address) ? 10 : 16);
+  return isIPv4(address) ? first >= 224 && first <= 239 : isIP(address) === 6 && first >> 8 === 0xff;
+}
+
+/** No one answers for a group: a handshake with it would end with its time. Throws Failure USAGE. */
+export function refuseMulticast({ host }: Endpoint): void {
+  if (!isMulticast(host)) return;
+  throw new Failure(
+    'USAGE',
+    `${host} is a multicast address: a connection has one peer`,
+    `rdmatool cm join ${host} joins the group`,
+  );
+}
+
 /**
  * The socket address of a multicast group. Throws Failure: UNKNOWN_HOST, TIMED_OUT, USAGE for what is no group.
  */
@@ -128,9 +144,7 @@ export async function resolveMulticast(
   timeoutMs: number,
 ): Promise<SocketAddress> {
   const group = await resolveEndpoint({ ...endpoint, port: 0 }, 0, machine, timeoutMs);
-  const first = Number.parseInt(group.address, group.family === 'ipv4' ? 10 : 16);
-  const isGroup = group.family === 'ipv4' ? first >= 224 && first <= 239 : first >> 8 === 0xff;
-  if (isGroup) return group;
+  if (isMulticast(group.address)) return group;
   throw new Failure(
     'USAGE',
     `${group.address} is not a multicast address`,

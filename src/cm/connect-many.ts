@@ -11,9 +11,8 @@ import { NativeCallError } from '../native/errors.ts';
 import { within } from '../waiting/deadline.ts';
 import { type Endpoint, endpointText, resolveEndpoint } from './address.ts';
 import type { CmChannel, CmEvent, CmId } from './channel.ts';
-import { type ConnectRequest, connectionValues } from './connect.ts';
+import { type ConnectRequest, checkConnection, connectionValues } from './connect.ts';
 import { callFailed } from './failures.ts';
-import { checkPrivateData } from './private-data.ts';
 import {
   addressJson,
   type CmEnvironment,
@@ -87,12 +86,12 @@ export async function connectMany(
   let run: Run | null = null;
   let error: Failure | null = null;
   try {
+    checkConnection(peer, request.connection, settings);
     const timeoutMs = settings.timeoutMs ?? CONNECT_TIMEOUT_MS;
     channel = await openChannel(environment);
     const { machine } = environment;
     const to = await resolveEndpoint(peer, settings.port, machine, timeoutMs);
     const from = settings.bind && (await resolveEndpoint(settings.bind, 0, machine, timeoutMs, to));
-    checkPrivateData(request.connection.privateData, 'connect', settings.portSpace, to.family);
     run = new Run(channel, to, from, request, settings, environment, progress);
     error = await run.all();
   } catch (thrown) {

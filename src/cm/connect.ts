@@ -14,7 +14,7 @@ import type {
 } from '../model/cm.ts';
 import type { CmPing } from '../model/cm-exchange.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
-import type { Endpoint } from './address.ts';
+import { type Endpoint, refuseMulticast } from './address.ts';
 import type { ConnectionValues } from './backend.ts';
 import type { CmEvent } from './channel.ts';
 import { DatagramClient } from './datagram-ping.ts';
@@ -79,6 +79,13 @@ export function connectionJson(event: CmEvent, transport: number | null): CmConn
   };
 }
 
+/** What cannot go well is refused before anything is opened. Throws Failure USAGE, PRIVATE_DATA_TOO_LONG. */
+export function checkConnection(peer: Endpoint, { privateData }: ConnectRequest, settings: CmSettings): void {
+  refuseMulticast(peer);
+  // Both kinds of IP addresses take the same room.
+  checkPrivateData(privateData, 'connect', settings.portSpace, 'ipv4');
+}
+
 /** Connects, holds the connection, and takes it down again. */
 export async function connect(
   peer: Endpoint,
@@ -91,12 +98,12 @@ export async function connect(
   let connection: CmConnection | null = null;
   let pinger: Pinger | null = null;
   const events: CmFurtherEvent[] = [];
+  checkConnection(peer, request, settings);
   const pinged = (): CmPing | null => pinger?.result() ?? null;
   const outcome = await conduct(settings, environment, async (session) => {
     await session.createId();
     await session.resolve(peer);
     route = session.route();
-    checkPrivateData(request.privateData, 'connect', settings.portSpace, session.peerFamily);
     pinger = await pingerFor(session, request);
     qp = await queuePair(session, request, pinger);
     const established = await handshake(session, request, (answer) => {
@@ -210,6 +217,7 @@ export async function initQpAttr(
   environment: CmEnvironment,
 ): Promise<CmInitQpAttrResult> {
   const attributes: CmInitQpAttrResult['attributes'] = [];
+  checkConnection(peer, request, settings);
   const outcome = await conduct(settings, environment, async (session) => {
     const ask = async (state: 'INIT' | 'RTR' | 'RTS'): Promise<void> => {
       const attr = await session.step(`init_qp_attr ${state}`, () =>
@@ -219,7 +227,6 @@ export async function initQpAttr(
     };
     await session.createId();
     await session.resolve(peer);
-    checkPrivateData(request.privateData, 'connect', settings.portSpace, session.peerFamily);
     await ask('INIT');
     if (session.id.isDatagram) return;
     await session.stepUntil('connect', ['CONNECT_RESPONSE'], settings.timeoutMs ?? CONNECT_TIMEOUT_MS, () =>

@@ -84,6 +84,12 @@ export async function listen(
 ): Promise<FailureJson | null> {
   const tell = (object: CmListenObject): Promise<void> =>
     emit({ ...object, kernel_commands: environment.takeKernelCommands?.() ?? null });
+  checkPrivateData(
+    request.privateData,
+    request.rejectReason === null ? 'accept' : 'reject',
+    settings.portSpace,
+    'ipv4',
+  );
   let channel: CmChannel | null = null;
   let server: Server | null = null;
   try {

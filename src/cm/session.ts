@@ -228,10 +228,6 @@ export class Session {
     return this.#ibPort ?? 0;
   }
 
-  get peerFamily(): SocketAddress['family'] {
-    return this.#peer?.family ?? 'ipv4';
-  }
-
   get signal(): AbortSignal | null {
     return this.environment.signal;
   }

@@ -25,7 +25,7 @@ export const cmBindCommand = defineCommand({
   failed: (error) => ({ schema: SCHEMA_IDS.cmBind, ...emptyOutcome('tcp', error) }),
   async run({ args, options, context }) {
     const settings = await settingsOf(options);
-    const local = await endpointOf(args[0] ?? '');
+    const local = await endpointOf(args[0] ?? '', options.port);
     const { bind } = await import('../cm/resolve.ts');
     const { thisEnvironment } = await import('../cm/session.ts');
     const result = await bind(local, settings, thisEnvironment(context.interruption(), backendOf(options)));

@@ -122,7 +122,7 @@ export const cmConnectCommand = defineCommand({
   }),
   async run({ args, options, context }) {
     const settings = await settingsOf(options);
-    const peer = await endpointOf(args[0] ?? '');
+    const peer = await endpointOf(args[0] ?? '', options.port);
     if (options.size !== null && options.ping === null) throw new UsageError('--size goes with --ping');
     if (options.ping !== null && (options.srq || options.qpNum !== null)) {
       throw new UsageError('--ping makes a queue pair of its own: not with --srq or --qp-num');

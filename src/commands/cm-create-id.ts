@@ -11,7 +11,7 @@ export const cmCreateIdCommand = defineCommand({
     'The smallest thing that the connection manager does. Where it works, librdmacm, the module rdma_ucm and the node /dev/infiniband/rdma_cm are there and may be used; where it does not, the failure says which is missing.',
   ],
   examples: [
-    { command: 'rdmatool cm create-id', does: 'is there a connection manager?' },
+    { command: 'rdmatool cm create-id', does: 'whether there is a connection manager' },
     {
       command: 'rdmatool lab run roce -- rdmatool cm create-id --ps udp',
       does: 'the same in the lab, for datagrams',

@@ -38,7 +38,7 @@ export const cmInitQpAttrCommand = defineCommand({
   failed: (error) => ({ schema: SCHEMA_IDS.cmInitQpAttr, ...emptyOutcome('tcp', error), attributes: [] }),
   async run({ args, options, context }) {
     const settings = await settingsOf(options);
-    const peer = await endpointOf(args[0] ?? '');
+    const peer = await endpointOf(args[0] ?? '', options.port);
     const { initQpAttr, RPING_REQUEST } = await import('../cm/connect.ts');
     const { thisEnvironment } = await import('../cm/session.ts');
     const request = {

@@ -73,7 +73,7 @@ export const cmListenCommand = defineCommand({
   streams: true,
   async run({ args, options, context }) {
     const settings = await settingsOf(options);
-    const address = args[0] === undefined ? null : await endpointOf(args[0]);
+    const address = args[0] === undefined ? null : await endpointOf(args[0], options.port);
     const reason = options.reason ?? REASONS[0];
     if (!REASONS.some((known) => known === reason)) {
       throw new UsageError(`--reason <N>: the library can send ${REASONS.join(' and ')} only`);

@@ -98,11 +98,13 @@ export async function settingsOf(
   };
 }
 
-/** Throws UsageError for what is no address. */
-export async function endpointOf(text: string): Promise<Endpoint> {
+/** Throws UsageError for what is no address, and where --port names another port than the address. */
+export async function endpointOf(text: string, asked: number | null = null): Promise<Endpoint> {
   const { EndpointError, parseEndpoint } = await import('../cm/address.ts');
   try {
-    return parseEndpoint(text);
+    const endpoint = parseEndpoint(text);
+    if (asked === null || endpoint.port === null || endpoint.port === asked) return endpoint;
+    throw new UsageError(`the address says port ${endpoint.port} and --port ${asked}: give one of them`);
   } catch (error) {
     if (error instanceof EndpointError) throw new UsageError(error.message);
     throw error;

@@ -32,7 +32,7 @@ export const cmResolveCommand = defineCommand({
   failed: (error) => ({ schema: SCHEMA_IDS.cmResolve, ...emptyOutcome('tcp', error), route: null }),
   async run({ args, options, context }) {
     const settings = await settingsOf(options);
-    const peer = await endpointOf(args[0] ?? '');
+    const peer = await endpointOf(args[0] ?? '', options.port);
     const { resolve } = await import('../cm/resolve.ts');
     const { thisEnvironment } = await import('../cm/session.ts');
     const result = await resolve(peer, settings, thisEnvironment(context.interruption(), backendOf(options)));

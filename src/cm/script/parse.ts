@@ -50,6 +50,11 @@ export function parseScript(
       reader.mistakes.push(new ScriptError(1, 1, `the script has no variable ${name} (--set)`, hint));
     }
   }
+  if (reader.mistakes.length === 0 && reader.steps.length === 0) {
+    reader.mistakes.push(
+      new ScriptError(1, 1, 'the script has no steps', 'rdmatool cm run --help shows the operations'),
+    );
+  }
   return { steps: reader.steps, mistakes: reader.mistakes };
 }
 

@@ -5,9 +5,22 @@ import {
   endpointText,
   isLoopback,
   parseEndpoint,
+  refuseMulticast,
   resolveMulticast,
 } from '../../../src/cm/address.ts';
 import { machineOf } from './machine.ts';
+
+describe('refuseMulticast', () => {
+  it.each(['224.0.0.1', '239.255.255.255', 'ff02::1', 'ffff::1'])('refuses %s', (address) => {
+    expect(() => refuseMulticast(parseEndpoint(address))).toThrow(`${address} is a multicast address`);
+  });
+  it.each(['10.9.1.1', '223.1.1.1', '240.0.0.1', 'fd09::1', 'fe80::1%eth0', '::1', 'ff02', 'node7'])(
+    'takes %s',
+    (address) => {
+      expect(() => refuseMulticast(parseEndpoint(address))).not.toThrow();
+    },
+  );
+});
 
 describe('parseEndpoint', () => {
   it.each([

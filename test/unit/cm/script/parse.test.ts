@@ -173,6 +173,12 @@ describe('a script', () => {
     ]);
   });
 
+  it('has a step', () => {
+    for (const text of ['', '# nothing\n\n', 'x=1\n']) {
+      expect(mistakes(text)).toEqual([expect.stringMatching(/^1:1 the script has no steps/)]);
+    }
+  });
+
   it('takes an operation right behind the !', () => {
     expect(parse('!create-id a').steps[0]).toMatchObject({ failure: '', subject: 'a' });
     expect(mistakes('!conect a')).toEqual([expect.stringContaining('did you mean ! connect?')]);
