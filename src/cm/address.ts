@@ -100,7 +100,9 @@ async function lookUp(host: string, timeoutMs: number, like: SocketAddress | nul
     throw new Failure(
       'UNKNOWN_HOST',
       `${host}: the name does not resolve to an ${family === 0 ? 'IP' : `IPv${family}`} address (${code ?? 'no answer'})`,
-      'check the spelling, getent hosts NAME, and /etc/hosts; or give a numeric address',
+      code === 'EAI_AGAIN'
+        ? 'no name server has answered: see /etc/resolv.conf (in a container, its DNS settings); or give a numeric address'
+        : 'check the spelling, getent hosts NAME, and /etc/hosts; or give a numeric address',
       { cause: error },
     );
   }

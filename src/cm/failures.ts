@@ -87,6 +87,13 @@ function wordsOf({ call, errno }: NativeCallError, place: Place): Words {
   const here = local === null ? 'the address' : local.address;
   switch (errno) {
     case EADDRNOTAVAIL:
+      if (step === 'leave_mcast') {
+        return {
+          code: 'CM_CALL_FAILED',
+          meaning: 'the id has not joined that group',
+          next: 'leave the group that was joined, with the address that it was joined with',
+        };
+      }
       return {
         code: 'ADDRESS_NOT_LOCAL',
         meaning: `${here} is not an address of this machine`,

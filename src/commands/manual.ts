@@ -42,7 +42,11 @@ function programPage(commands: readonly CommandSpec[], version: string): string 
     ),
     ...section(
       'COMMANDS',
-      ...commands.flatMap((spec) => ['.TP', `${bold(pageName(spec))}(1)`, `${escapeRoff(spec.summary)}.`]),
+      ...commands.flatMap((spec) => [
+        '.TP',
+        `${bold(pageName(spec))}(1)`,
+        escapeRoff(sentence(spec.summary)),
+      ]),
     ),
     ...section(
       'OPTIONS',
@@ -84,6 +88,9 @@ function programPage(commands: readonly CommandSpec[], version: string): string 
   ]);
 }
 
+/** A phrase with its full stop, unless it ends by itself. */
+const sentence = (phrase: string): string => (/[.?!]$/.test(phrase) ? phrase : `${phrase}.`);
+
 function commandPage(spec: CommandSpec, reference: readonly ReferenceTable[], version: string): string {
   const usages = spec.arguments.map(({ usage }) => argumentUsage(usage));
   const dashes = spec.commandAfterDashes ? [...usages.slice(0, -1), bold('--'), ...usages.slice(-1)] : usages;
@@ -103,20 +110,20 @@ function commandPage(spec: CommandSpec, reference: readonly ReferenceTable[], ve
       ...spec.arguments.flatMap(({ usage, description }) => [
         '.TP',
         argumentUsage(usage),
-        `${escapeRoff(description)}.`,
+        escapeRoff(sentence(description)),
       ]),
     ).slice(spec.arguments.length === 0 ? 1 : 0),
     ...section('OPTIONS', ...optionLines(Object.values(allOptionsOf(spec)))),
     ...reference.flatMap(({ title, rows }) =>
       section(
         title.toUpperCase(),
-        ...rows.flatMap(([word, meaning]) => ['.TP', bold(word), `${escapeRoff(meaning)}.`]),
+        ...rows.flatMap(([word, meaning]) => ['.TP', bold(word), escapeRoff(sentence(meaning))]),
       ),
     ),
     ...exitSection(),
     ...section(
       'EXAMPLES',
-      ...spec.examples.flatMap(({ command, does }) => ['.TP', bold(command), `${escapeRoff(does)}.`]),
+      ...spec.examples.flatMap(({ command, does }) => ['.TP', bold(command), escapeRoff(sentence(does))]),
     ),
     ...section('SEE ALSO', escapeRoff(['rdmatool(1)', ...spec.seeAlso].join(', '))),
   ]);
@@ -145,5 +152,9 @@ function optionLines(options: readonly OptionSpec<unknown>[]): string[] {
 const exitSection = (): string[] =>
   section(
     'EXIT STATUS',
-    ...EXIT_MEANINGS.flatMap(([status, meaning]) => ['.TP', bold(String(status)), `${escapeRoff(meaning)}.`]),
+    ...EXIT_MEANINGS.flatMap(([status, meaning]) => [
+      '.TP',
+      bold(String(status)),
+      escapeRoff(sentence(meaning)),
+    ]),
   );

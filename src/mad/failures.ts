@@ -294,9 +294,14 @@ export function usageFailure(error: unknown): Failure {
     );
   }
   if (error instanceof FieldValueError || error instanceof LayoutError) {
-    return new Failure('USAGE', error.message, 'rdmatool mad COMMAND --help shows what is meant', {
-      cause: error,
-    });
+    return new Failure(
+      'USAGE',
+      error.message,
+      'rdmatool mad send --help, and those of get and table, show what is meant',
+      {
+        cause: error,
+      },
+    );
   }
   throw error;
 }

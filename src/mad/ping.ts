@@ -60,6 +60,8 @@ export async function ping(
       replies.push({ sequence, rtt_ms: milliseconds(reply.rttMs), status: { value: 0, name: 'SUCCESS' } });
       options.onReply?.(sequence, reply.rttMs, server);
     } catch (error) {
+      // The ping that Ctrl-C cut off is neither answered nor lost.
+      if (signal.aborted) break;
       if (!(error instanceof NoReplyError))
         throw requestFailed(session.title, 'the ping', options.target, error);
       replies.push({ sequence, rtt_ms: null, status: null });

@@ -73,7 +73,8 @@ function remarksOn(devices: readonly GidDevice[]): Block[] {
       else if (port.gids !== null) say(place, 'doubt', `no index is marked: ${port.unavailable['choice']}`);
       else say(place, 'bad', `GIDs unknown: ${port.unavailable['gids']}`);
     }
-    if (device.ports.length === 0 && device.error !== null) say(device.name, 'bad', device.error.message);
+    if (device.ports.length === 0 && device.error !== null)
+      say(device.name, 'bad', withoutSubject(device.error.message, device.name));
     for (const note of device.notes) say(device.name, 'doubt', note);
   }
   const lines = [...remarks].map(([text, { tone, places }]): Block => {
@@ -86,6 +87,10 @@ function remarksOn(devices: readonly GidDevice[]): Block[] {
   const legend = '* the index for NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX, -x of perftest and the like';
   return [...lines, { type: 'text', tone: 'quiet', text: legend }];
 }
+
+/** A failure's message where its subject stands before it already. */
+const withoutSubject = (message: string, subject: string): string =>
+  message.startsWith(`${subject}: `) ? message.slice(subject.length + 2) : message;
 
 const MOST_OTHERS = 8;
 
