@@ -88,7 +88,7 @@ export function noDevice(machine: Machine, tryLab = TRY_A_LAB): Failure {
     return new Failure(
       'NO_MODULE',
       `no RDMA device: PCI ${card.address} is ${card.what}, but its kernel module ${card.module} is not loaded`,
-      `modprobe ${card.module} (${ON_THE_HOST}); then: rdmatool list`,
+      `modprobe ${card.module} (${ON_THE_HOST}); then: rdmatool doctor`,
     );
   }
   if (card) {
@@ -96,20 +96,20 @@ export function noDevice(machine: Machine, tryLab = TRY_A_LAB): Failure {
     return new Failure(
       'NO_DEVICE',
       `no RDMA device: PCI ${card.address} is ${card.what} and has ${driver}, and the kernel shows no device`,
-      `dmesg | grep ${card.address}; in a container, the network namespace may hide it (rdma system)`,
+      `rdmatool doctor; dmesg | grep ${card.address}`,
     );
   }
   if (sysfs.list('class/infiniband') === null) {
     return new Failure(
       'NO_DEVICE',
       "no RDMA device: the kernel's RDMA core (module ib_core) is not loaded",
-      `load the module of your card (efa, mlx5_ib, irdma, bnxt_re …); ${tryLab}`,
+      `rdmatool doctor looks for the card and names its module; ${tryLab}`,
     );
   }
   return new Failure(
     'NO_DEVICE',
     'no RDMA device: the RDMA core is loaded, and the kernel shows no device',
-    `look for the card with lspci and load its module; in a container, the network namespace may hide it (rdma system); ${tryLab}`,
+    `rdmatool doctor looks for the card, its driver and its network namespace; ${tryLab}`,
   );
 }
 

@@ -89,7 +89,7 @@ async function findingsOf(view: View, check: Check): Promise<readonly Finding[]>
   if (blocking !== undefined) {
     const root = view.moot.get(blocking) ?? blocking;
     view.moot.set(check.id, root);
-    return [skipped(null, `moot before the failure of ${root} is repaired`)];
+    return [skipped(null, `moot before ${root} is repaired`)];
   }
   try {
     return await check.run(view);
@@ -100,11 +100,12 @@ async function findingsOf(view: View, check: Check): Promise<readonly Finding[]>
   }
 }
 
-/** Whether a check was moot, or has failed and found nothing good beside. One that was not made is in nobody's way. */
+/** Whether a check was moot, or has found fault and nothing good beside. One that was not made is in nobody's way. */
 function isBlocked(view: View, id: CheckId): boolean {
   if (view.moot.has(id)) return true;
   const statuses = view.found.filter((one) => one.id === id).map(({ status }) => status);
-  return statuses.includes('failure') && !statuses.includes('ok');
+  const isBad = statuses.includes('failure') || statuses.includes('warning');
+  return isBad && !statuses.includes('ok');
 }
 
 const entry = (id: CheckId, { subject, status, fact, meaning, repair }: Finding): DoctorCheck => ({

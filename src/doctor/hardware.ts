@@ -75,7 +75,7 @@ function cardFinding(view: View, { address, device, driver, known }: Card): Find
   }
   // A network card that may do without RDMA counts only where there is nothing else.
   if (!known.isCertain && view.names.length > 0) return [];
-  const status = known.isCertain || driver !== null ? 'failure' : 'warning';
+  const status = 'failure';
   const missing = [known.driver, module].find((one) => one !== null && !isThere(view, one));
   if (missing !== undefined && missing !== null) {
     const has = driver === null ? 'no driver' : `the driver ${driver}`;
@@ -177,13 +177,19 @@ export const deviceCheck: Check = {
   needs: ['ib_core', 'card', 'namespace'],
   run(view) {
     if (view.names.length === 0) {
-      const { message, hint } = noDevice(view.machine);
-      return [{ subject: null, status: 'failure', fact: message, repair: hint }];
+      return [
+        {
+          subject: null,
+          status: 'failure',
+          fact: 'the RDMA core is loaded, and the kernel shows no RDMA device',
+          repair: `dmesg | grep -iE 'rdma|infiniband|efa|mlx'${view.asRoot}; lspci -k shows each card's driver`,
+        },
+      ];
     }
     return view.names.map((name) => {
       const { driver, uverbs, netdevs } = view.sysfsDevice(name);
       const facts = [
-        `driver ${driver ?? 'unknown'}`,
+        ...(driver === null ? [] : [`driver ${driver}`]),
         ...(uverbs === null ? [] : [`node ${uverbs}`]),
         ...(netdevs.length === 0 ? [] : [`network device ${netdevs.join(', ')}`]),
       ];

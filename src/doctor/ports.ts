@@ -42,10 +42,12 @@ function portFinding(view: View, port: PortEntry, bad: 'warning' | 'failure'): F
   }
   const shown = `${subject} is ${state}${physical === null ? '' : `, physical state ${physical}`}`;
   if (isEthernet(port)) return ethernetPort(view, port, bad, shown);
+  // Old kernels and the simulator do not tell a link layer: there was one only.
+  const isInfiniband = layer === 'InfiniBand' || (port.link_layer === null && port.lid !== null);
   const lid = port.lid === null ? '' : `, LID ${port.lid}`;
   const manager = port.sm_lid === null ? '' : `, subnet manager at LID ${port.sm_lid}`;
   if (state === 'ACTIVE') {
-    if (port.lid === 0 && layer === 'InfiniBand') {
+    if (port.lid === 0 && isInfiniband) {
       return {
         subject,
         status: bad,
@@ -55,7 +57,7 @@ function portFinding(view: View, port: PortEntry, bad: 'warning' | 'failure'): F
     }
     return ok(
       subject,
-      `${shown}${layer === null ? '' : `, ${layer}`}${layer === 'InfiniBand' ? `${lid}${manager}` : ''}`,
+      `${shown}${layer === null ? '' : `, ${layer}`}${isInfiniband ? `${lid}${manager}` : ''}`,
     );
   }
   if (physical === 'LINK_UP' || state === 'INIT' || state === 'ARMED') {

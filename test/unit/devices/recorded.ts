@@ -10,9 +10,14 @@ export interface Recorded {
   readonly files?: { readonly [path: string]: string | { readonly link: string } };
   /** Directories that hold nothing. */
   readonly directories?: readonly string[];
-  /** Nodes that exist; the errno of access(2) where it is not 0. */
+  /** Nodes that exist; the errno of access(2) and of open(2) where it is not 0. */
   readonly nodes?: {
-    readonly [name: string]: { readonly mode: string; readonly group?: string; readonly errno?: number };
+    readonly [name: string]: {
+      readonly mode: string;
+      readonly group?: string;
+      readonly errno?: number;
+      readonly openErrno?: number;
+    };
   };
   readonly osIds?: readonly string[];
   /** procfs, /etc, /lib/modules: absolute path to text. */
@@ -74,7 +79,7 @@ export function recordedMachine({
           accessErrno: node ? (node.errno ?? 0) : constants.errno.ENOENT,
         };
       },
-      tryOpen: async (name) => nodes[name]?.errno ?? 0,
+      tryOpen: async (name) => (nodes[name] ? (nodes[name].openErrno ?? 0) : constants.errno.ENOENT),
     },
     osIds: () => osIds,
     lockedMemoryLimit: () => lockedMemory,
