@@ -9,7 +9,7 @@ const PURPOSES = ['query', 'cm', 'mad', 'efa'] as const satisfies readonly Docto
 const SOMETHING_FAILED = 1;
 
 export const doctorCommand = defineCommand({
-  summary: 'Say why nothing is found, or why it fails, and what repairs it',
+  summary: 'Say why nothing is found or works, and what repairs it',
   arguments: [
     {
       usage: '[address]',
