@@ -11,6 +11,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDeclaration>>> = {
   gid: async () => (await import('./gid.ts')).gidCommand,
   port: async () => (await import('./port.ts')).portCommand,
   counters: async () => (await import('./counters.ts')).countersCommand,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
   'cm connect': async () => (await import('./cm-connect.ts')).cmConnectCommand,
   'cm listen': async () => (await import('./cm-listen.ts')).cmListenCommand,
   'cm join': async () => (await import('./cm-join.ts')).cmJoinCommand,

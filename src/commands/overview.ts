@@ -21,7 +21,7 @@ function nextSteps(devices: readonly string[]): string[] {
   if (devices.length === 0) {
     return [
       'The kernel shows no RDMA device here. Next:',
-      '  rdmatool query-device        says what is missing: a card, a module, a package',
+      '  rdmatool doctor              says what is missing: a card, a module, a package',
       '  rdmatool lab run efa -- rdmatool query-device   shows it at work all the same',
     ];
   }

@@ -4,9 +4,11 @@ import { errnoText, errnoValue } from '../explain/errno.ts';
 import { Failure } from '../explain/failure.ts';
 import { nearest } from '../explain/nearest.ts';
 import { installCommand } from '../explain/packages.ts';
+import { rdmaCard } from '../explain/rdma-cards.ts';
 import type { SysfsDevice } from '../model/query-device.ts';
 import { MissingLibraryError, MissingSymbolError, NativeCallError } from '../native/errors.ts';
 import type { Machine } from '../system/machine.ts';
+import { pciFunctions } from '../system/pci.ts';
 import { SYSFS } from '../system/sysfs.ts';
 import { DeadlineError } from '../waiting/deadline.ts';
 import { isAtLeast } from './release.ts';
@@ -86,7 +88,7 @@ export function noDevice(machine: Machine, tryLab = TRY_A_LAB): Failure {
     return new Failure(
       'NO_MODULE',
       `no RDMA device: PCI ${card.address} is ${card.what}, but its kernel module ${card.module} is not loaded`,
-      `modprobe ${card.module} (${ON_THE_HOST}); then: rdmatool list`,
+      `modprobe ${card.module} (${ON_THE_HOST}); then: rdmatool doctor`,
     );
   }
   if (card) {
@@ -94,20 +96,20 @@ export function noDevice(machine: Machine, tryLab = TRY_A_LAB): Failure {
     return new Failure(
       'NO_DEVICE',
       `no RDMA device: PCI ${card.address} is ${card.what} and has ${driver}, and the kernel shows no device`,
-      `dmesg | grep ${card.address}; in a container, the network namespace may hide it (rdma system)`,
+      `rdmatool doctor; dmesg | grep ${card.address}`,
     );
   }
   if (sysfs.list('class/infiniband') === null) {
     return new Failure(
       'NO_DEVICE',
       "no RDMA device: the kernel's RDMA core (module ib_core) is not loaded",
-      `load the module of your card (efa, mlx5_ib, irdma, bnxt_re …); ${tryLab}`,
+      `rdmatool doctor looks for the card and names its module; ${tryLab}`,
     );
   }
   return new Failure(
     'NO_DEVICE',
     'no RDMA device: the RDMA core is loaded, and the kernel shows no device',
-    `look for the card with lspci and load its module; in a container, the network namespace may hide it (rdma system); ${tryLab}`,
+    `rdmatool doctor looks for the card, its driver and its network namespace; ${tryLab}`,
   );
 }
 
@@ -121,13 +123,6 @@ export function noUverbs(name: string, errno: number | null = null): Failure {
   );
 }
 
-/** PCI functions that are RDMA cards for certain, and the module that serves them. */
-const CARDS = [
-  { vendor: '0x1d0f', device: /^0xefa[0-9a-f]$/, module: 'efa', what: 'an Elastic Fabric Adapter' },
-  { vendor: '0x15b3', device: /^0x10(0[3-7])$/, module: 'mlx4_ib', what: 'a ConnectX-3 card' },
-  { vendor: '0x15b3', device: /^0x10(1[1-9a-f]|2[0-9a-f])$/, module: 'mlx5_ib', what: 'a ConnectX card' },
-] as const;
-
 interface Card {
   readonly address: string;
   readonly module: string;
@@ -137,17 +132,15 @@ interface Card {
 }
 
 /** The first RDMA card on the PCI bus; one without its module before one with it. */
-function findCard({ sysfs }: Machine): Card | null {
+function findCard(machine: Machine): Card | null {
   let found: Card | null = null;
-  for (const address of sysfs.list('bus/pci/devices') ?? []) {
-    const place = `bus/pci/devices/${address}`;
-    const [vendor, device] = [sysfs.read(`${place}/vendor`), sysfs.read(`${place}/device`) ?? ''];
-    const known = CARDS.find((card) => card.vendor === vendor && card.device.test(device));
-    if (!known) continue;
+  for (const { address, vendor, device, pciClass, driver } of pciFunctions(machine) ?? []) {
+    const known = rdmaCard(vendor, device, pciClass);
+    if (known === null || !known.isCertain || known.module === null) continue;
     const { module, what } = known;
-    const hasModule = sysfs.list(`module/${module}`) !== null;
+    const hasModule = machine.sysfs.list(`module/${module}`) !== null;
     if (hasModule && found !== null) continue;
-    found = { address, module, what, hasModule, driver: sysfs.linkName(`${place}/driver`) };
+    found = { address, module, what, hasModule, driver };
     if (!hasModule) return found;
   }
   return found;

@@ -59,7 +59,12 @@ export async function listGids(
   return { schema: SCHEMA_IDS.gid, error: overallFailure(found, 'devices'), devices: found };
 }
 
-function gidDevice(machine: Machine, device: Device, only: number | null, all: boolean): GidDevice {
+/**
+ * The GID tables of a device that was queried.
+ * @param only this port; null: all
+ * @param all empty entries too
+ */
+export function gidDevice(machine: Machine, device: Device, only: number | null, all: boolean): GidDevice {
   const numbers = [...new Set([...device.ports, ...device.sysfs.ports].map(({ port }) => port))]
     .filter((port) => only === null || port === only)
     .sort((a, b) => a - b);

@@ -46,6 +46,12 @@ export async function listPorts(
   };
 }
 
+/** Every port of a device: what libibverbs told of it, else what sysfs does. */
+export function portEntries(machine: Machine, device: Device): PortEntry[] {
+  const numbers = new Set([...device.ports, ...device.sysfs.ports].map(({ port }) => port));
+  return [...numbers].map((number) => entry(machine, device, number));
+}
+
 function entry(machine: Machine, device: Device, number: number): PortEntry {
   const asked = device.ports.find(({ port, error }) => port === number && error === null);
   if (asked) return withSurroundings(machine, device, asked, 'verbs');

@@ -63,16 +63,35 @@ const FAMILY_OF: ReadonlyMap<string, Family> = new Map([
   ['alpine', 'alpine'],
 ]);
 
+const familyOf = (osIds: readonly string[]): Family | undefined =>
+  osIds.map((id) => FAMILY_OF.get(id)).find((found) => found !== undefined);
+
 /**
  * The command that installs the packages for some purposes.
  * @param osIds ID and ID_LIKE of os-release(5), most specific first
  */
 export function installCommand(osIds: readonly string[], ...purposes: Purpose[]): string {
-  const family = osIds.map((id) => FAMILY_OF.get(id)).find((found) => found !== undefined);
+  const family = familyOf(osIds);
   if (family === undefined) {
     return `install ${unique(purposes.map((purpose) => PACKAGES[purpose].debian)).join(' and ')} (Debian's names; part of rdma-core)`;
   }
   return `${INSTALL[family]} ${unique(purposes.map((purpose) => PACKAGES[purpose][family])).join(' ')}`;
+}
+
+/** The command that installs the modules which a distribution keeps apart from its kernel. */
+export function kernelModulesPackage(osIds: readonly string[], release: string): string {
+  if (osIds.includes('ubuntu')) return `apt install linux-modules-extra-${release}`;
+  const family = familyOf(osIds);
+  switch (family) {
+    case 'debian':
+      return `apt install linux-image-${release}`;
+    case 'redhat':
+      return `dnf install kernel-modules-extra-${release}`;
+    case 'suse':
+      return 'zypper install kernel-default (not kernel-default-base)';
+    default:
+      return `install all modules of the kernel ${release}`;
+  }
 }
 
 const unique = (names: readonly string[]): string[] => [...new Set(names)];

@@ -42,7 +42,7 @@ export function noDevice(): Failure {
   return new Failure(
     'NO_DEVICE',
     'no RDMA device: the kernel shows none that can send management datagrams',
-    `rdmatool query-device says what is missing; ${TRY_THE_LAB}`,
+    `rdmatool doctor --for mad says what is missing; ${TRY_THE_LAB}`,
   );
 }
 
@@ -51,7 +51,7 @@ export function noUmadAtAll(names: readonly string[]): Failure {
   return new Failure(
     'NO_UMAD',
     `no management datagrams on ${names.join(', ')}: no port has a umad device`,
-    `EFA and soft iWARP have none, whatever is loaded; for InfiniBand and RoCE: modprobe ib_umad; ${TRY_THE_LAB}`,
+    `EFA and soft iWARP have none, whatever is loaded; for InfiniBand and RoCE: modprobe ib_umad; more: rdmatool doctor --for mad; ${TRY_THE_LAB}`,
   );
 }
 

@@ -5,6 +5,7 @@ export const SCHEMA_IDS = {
   gid: 'rdmatool/gid/1',
   port: 'rdmatool/port/1',
   counters: 'rdmatool/counters/1',
+  doctor: 'rdmatool/doctor/1',
   completion: 'rdmatool/completion/1',
   labStatus: 'rdmatool/lab-status/1',
   schema: 'rdmatool/schema/1',

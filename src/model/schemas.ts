@@ -14,6 +14,7 @@ import { CmRunObject } from './cm-run.ts';
 import { CompletionResult } from './completion.ts';
 import { CountersResult } from './counters.ts';
 import { DecodeResult } from './decode.ts';
+import { DoctorResult } from './doctor.ts';
 import { GidResult } from './gid.ts';
 import { LabStatusResult } from './lab-status.ts';
 import { ListResult } from './list.ts';
@@ -38,6 +39,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   gid: GidResult as object as JsonSchema,
   port: PortResult as object as JsonSchema,
   counters: CountersResult as object as JsonSchema,
+  doctor: DoctorResult as object as JsonSchema,
   completion: CompletionResult as object as JsonSchema,
   'lab-status': LabStatusResult as object as JsonSchema,
   'mad-get': MadGetDocument as object as JsonSchema,

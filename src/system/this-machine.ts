@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { openDeviceNodes } from './device-nodes.ts';
 import type { Machine } from './machine.ts';
+import { openNetwork } from './network.ts';
+import { openSharedLibraries } from './shared-libraries.ts';
 import { openSysfs } from './sysfs.ts';
+import { openTextFiles } from './text-files.ts';
 
 /** ID and the words of ID_LIKE, from os-release(5). */
 export function parseOsIds(osRelease: string): string[] {
@@ -22,6 +25,9 @@ export function thisMachine(): Machine {
   return {
     sysfs: openSysfs(),
     nodes: openDeviceNodes(),
+    files: openTextFiles(),
+    libraries: openSharedLibraries(),
+    network: openNetwork(),
     lockedMemoryLimit() {
       try {
         return parseLockedMemoryLimit(readFileSync('/proc/self/limits', 'utf8'));

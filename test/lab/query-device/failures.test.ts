@@ -192,7 +192,7 @@ describe.concurrent('the kernel and the card', () => {
       code: 'NO_DEVICE',
       errno: null,
       says: ['no RDMA device'],
-      next: ['lspci', 'rdma system', 'rdmatool lab run efa -- rdmatool query-device'],
+      next: ['rdmatool doctor', 'rdmatool lab run efa -- rdmatool query-device'],
     });
   });
 

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { CountersResult } from '../../../src/model/counters.ts';
+import type { DoctorResult } from '../../../src/model/doctor.ts';
 import type { GidResult } from '../../../src/model/gid.ts';
 import type { ListResult } from '../../../src/model/list.ts';
 import type { PortResult } from '../../../src/model/port.ts';
@@ -21,6 +22,7 @@ export type AnyDocument =
   | GidResult
   | PortResult
   | CountersResult
+  | DoctorResult
   | SchemaDocument;
 
 const validators = new Map<string, ValidateFunction>();
@@ -58,6 +60,10 @@ export function checkDocument(text: string): AnyDocument {
 const SPEAKING_NULLS =
   /^(error|errno|name|ipv4|netdev|port|lifespan_ms|interval_ms|event|RDMA_READ|RNR_RETRY|CQ_\w+|RDMA_WRITE|UNSOLICITED_\w+|COMP_CNTR)$/;
 
+/** The same of the paths of doctor: all purposes, no address; no subject but the machine, nothing to add or repair. */
+const SPEAKING_PATHS =
+  /^\.(for|address|root_cause)$|^\.(root_cause|checks\[\d+\])\.(subject|meaning|repair)$/;
+
 /** Paths that are null and have no reason under `unavailable` of the same object. */
 function unexplainedNulls(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((one, index) => unexplainedNulls(one, `${path}[${index}]`));
@@ -70,7 +76,8 @@ function unexplainedNulls(value: unknown, path = ''): string[] {
     const at = `${path}.${key}`;
     // What sysfs does not show is not there; a short list has one word on it, its error.
     if (key === 'sysfs' || (path.startsWith('.devices') && !('unavailable' in value))) return [];
-    if (inner === null) return key in reasons || SPEAKING_NULLS.test(key) ? [] : [at];
+    if (inner === null)
+      return key in reasons || SPEAKING_NULLS.test(key) || SPEAKING_PATHS.test(at) ? [] : [at];
     return unexplainedNulls(inner, at);
   });
 }

@@ -41,4 +41,7 @@ export const machineOf = ({
   },
   osIds: () => ['debian'],
   lockedMemoryLimit: () => lockedMemory,
+  files: { read: () => null, list: () => null },
+  libraries: { load: () => ({ reason: 'not recorded' }) },
+  network: { addresses: () => [], sourceOf: async () => ({ errno: 'ENETUNREACH' }) },
 });

@@ -10,11 +10,24 @@ export interface Recorded {
   readonly files?: { readonly [path: string]: string | { readonly link: string } };
   /** Directories that hold nothing. */
   readonly directories?: readonly string[];
-  /** Nodes that exist; the errno of access(2) where it is not 0. */
+  /** Nodes that exist; the errno of access(2) and of open(2) where it is not 0. */
   readonly nodes?: {
-    readonly [name: string]: { readonly mode: string; readonly group?: string; readonly errno?: number };
+    readonly [name: string]: {
+      readonly mode: string;
+      readonly group?: string;
+      readonly errno?: number;
+      readonly openErrno?: number;
+    };
   };
   readonly osIds?: readonly string[];
+  /** procfs, /etc, /lib/modules: absolute path to text. */
+  readonly texts?: { readonly [path: string]: string };
+  /** What the dynamic linker does not load: file to reason. */
+  readonly missingLibraries?: { readonly [soname: string]: string };
+  readonly addresses?: ReturnType<Machine['network']['addresses']>;
+  /** The source address of each destination that there is a route to. */
+  readonly routes?: { readonly [destination: string]: string };
+  readonly lockedMemory?: number | null;
 }
 
 export function recordedMachine({
@@ -23,6 +36,11 @@ export function recordedMachine({
   directories = [],
   nodes = {},
   osIds = ['debian'],
+  texts = {},
+  missingLibraries = {},
+  addresses = [],
+  routes = {},
+  lockedMemory = null,
 }: Recorded): Machine {
   // A test may change the files.
   const paths = (): string[] => [...Object.keys(files), ...directories.map((path) => `${path}/`)];
@@ -61,10 +79,31 @@ export function recordedMachine({
           accessErrno: node ? (node.errno ?? 0) : constants.errno.ENOENT,
         };
       },
-      tryOpen: async (name) => nodes[name]?.errno ?? 0,
+      tryOpen: async (name) => (nodes[name] ? (nodes[name].openErrno ?? 0) : constants.errno.ENOENT),
     },
     osIds: () => osIds,
-    lockedMemoryLimit: () => null,
+    lockedMemoryLimit: () => lockedMemory,
+    files: {
+      read: (path) => texts[path] ?? null,
+      list(path) {
+        const inside = Object.keys(texts).filter((one) => one.startsWith(`${path}/`));
+        const names = inside.map((one) => one.slice(path.length + 1).split('/')[0] ?? '');
+        return inside.length === 0 ? null : [...new Set(names)].sort();
+      },
+    },
+    libraries: {
+      load(soname) {
+        const reason = missingLibraries[soname];
+        return reason === undefined ? { path: `/usr/lib/${soname}`, version: '50.0' } : { reason };
+      },
+    },
+    network: {
+      addresses: () => addresses,
+      async sourceOf(destination) {
+        const address = routes[destination];
+        return address === undefined ? { errno: 'ENETUNREACH' } : { address };
+      },
+    },
   };
 }
 
