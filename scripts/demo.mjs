@@ -28,7 +28,12 @@ const JOBS = /** @type {const} */ ([
     69,
   ],
   [
-    'The same for a script: JSON that fits `rdmatool schema list`, on failure too',
+    'The same, from the bottom up: the root cause first',
+    ['lab', 'run', 'efa', '--fault', 'no-provider', '--', 'rdmatool', 'doctor'],
+    1,
+  ],
+  [
+    'For a script: JSON that fits `rdmatool schema list`, on failure too',
     ['lab', 'run', 'efa', '--fault', 'rdmap0s6:no-node', '--', 'rdmatool', 'list', '--json'],
     69,
   ],
