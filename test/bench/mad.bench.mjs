@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { inTurn, median, RDMATOOL, run } from './measure.mjs';
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 9);
-const COUNT = Number(process.env['COUNT'] ?? 20_000);
+const COUNT = Number(process.env['COUNT'] ?? 100_000);
 const WINDOWS = [1, 8, 16, 32, 64];
 /** A host of the fabric that is not the one the programs run on. */
 const LID = '2';
