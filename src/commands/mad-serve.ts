@@ -57,7 +57,6 @@ export const madServeCommand = defineCommand({
   seeAlso: ['rdmatool-mad-recv(1)', 'rdmatool-mad-ping(1)', 'rdmatool-mad-table(1)', 'ibping(8)'],
   streams: true,
   failed: emptyServeObject,
-  endsItself: true,
   async run({ options, context }) {
     const { parseAnswers } = await import('../mad/answer-file.ts');
     const { withSession } = await import('../mad/open.ts');
@@ -78,7 +77,7 @@ export const madServeCommand = defineCommand({
     };
     const wanted = await sessionOptions({ ...options, timeout: null });
     return streamed(context, emptyServeObject, (tell) =>
-      withSession(wanted, options, (session, signal) =>
+      withSession(wanted, options, context.interruption(), (session, signal) =>
         serveMads(
           session,
           serve,

@@ -249,7 +249,9 @@ describe('failures', () => {
 
   it('an interruption closes the port', async () => {
     const channel = new FakeChannel(() => null);
-    const work = withSession({ ...OPTIONS, timeoutMs: 10_000 }, fakeUmad(channel), (session) =>
+    const interruption = new AbortController();
+    const options = { ...OPTIONS, timeoutMs: 10_000 };
+    const work = withSession(options, fakeUmad(channel), interruption.signal, (session) =>
       session.ask({
         attribute: requiredAttribute('NodeInfo', 'subnet'),
         mgmtClass: 1,
@@ -257,7 +259,7 @@ describe('failures', () => {
         target: LID,
       }),
     );
-    setTimeout(() => process.emit('SIGINT'), 20);
+    setTimeout(() => interruption.abort(), 20);
     expect((await failureOf(work)).code).toBe('INTERRUPTED');
     expect(channel.closed).toBe(1);
   });
