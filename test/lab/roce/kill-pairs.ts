@@ -1,6 +1,6 @@
 /** Servers and clients that are killed in the guest: many, several pairs at a time, at work and while they start. */
 import { expect } from 'vitest';
-import type { Place } from './tools.ts';
+import { type Place, REPOSITORY } from './tools.ts';
 
 export interface KillPlan {
   /** Processes to kill: pairs of a server and a client. */
@@ -30,6 +30,17 @@ const WORK_MS = 500;
 const PATIENCE_S = 60;
 
 /**
+ * The same program from the memory of the guest: files of the host take half of a start, for each is looked up anew
+ * in every process.
+ */
+const IN_MEMORY = `
+  mkdir -p package/node_modules
+  (cd '${REPOSITORY}' && cp -r bin package.json "$OLDPWD/package" && mkdir "$OLDPWD/package/dist" &&
+    cp dist/*.cjs "$OLDPWD/package/dist" && cp -r node_modules/{koffi,@koromix} "$OLDPWD/package/node_modules")
+  ln -s rdmatool.js package/bin/rdmatool
+  PATH=$PWD/package/bin:$PATH`;
+
+/**
  * Everything that is done for each pair is done by the shell itself: to start a program costs an emulated processor
  * more than to kill one.
  */
@@ -44,6 +55,7 @@ const script = ({
   deadlineMs,
 }: KillPlan): string => `
   cd $(mktemp -d)
+  ${IN_MEMORY}
   exec {never}<> <(:)
   nap() { local t; printf -v t '%d.%03d' $(($1 / 1000)) $(($1 % 1000)); read -rt $t -u $never; } # ms
   last=${Math.ceil(count / 2) - 1}
