@@ -5,4 +5,4 @@ import { killAtWork } from '../lab/mad-kernel/kills.ts';
 const place = useGuest();
 
 it('500 servers and clients killed at work leave no agent and no descriptor', () =>
-  killAtWork(place, 500, 12 * 60_000));
+  killAtWork(place, 500, 15 * 60_000));

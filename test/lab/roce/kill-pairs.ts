@@ -22,10 +22,10 @@ export interface KillPlan {
   readonly deadlineMs: number;
 }
 
-/** Of four pairs, one is killed at a random moment within so long after its start, and is not waited for. */
-const START_MS = 5000;
+/** Every other pair, by chance, is killed at a random moment within so long after its start, and not waited for. */
+const START_MS = 3000;
 /** How long it goes on at work before it is killed, at most. */
-const WORK_MS = 500;
+const WORK_MS = 200;
 /** A pair that is not at work by then is killed all the same, and not counted as one that was. */
 const PATIENCE_S = 60;
 
@@ -68,7 +68,7 @@ const script = ({
     return 1
   }
   pair() {
-    local waits=$((RANDOM % 4)) s c
+    local waits=$((RANDOM % 2)) s c
     ${server} >&$said 2>/dev/null {never}>&- & s=$!
     ${ready === '' ? '' : `((waits)) && says '${ready}'`}
     ${client} >/dev/null 2>&1 {never}>&- {said}>&- & c=$!
@@ -103,6 +103,6 @@ export async function killPairs(place: Place, plan: KillPlan): Promise<void> {
   const times = (word: string): number => stdout.match(new RegExp(`^${word}$`, 'gm'))?.length ?? 0;
   const done = `status ${status}; killed ${times('killed')} of ${plan.count} within ${plan.deadlineMs} ms, of the pairs ${times('at work')} at work\n${stderr.slice(-2000)}`;
   expect(times('killed'), done).toBe(2 * Math.ceil(plan.count / 2));
-  // Three of four are waited for.
-  expect(times('at work'), done).toBeGreaterThan(plan.count / 4);
+  // Half of the pairs are waited for, by chance.
+  expect(times('at work'), done).toBeGreaterThan(plan.count / 8);
 }
