@@ -149,15 +149,13 @@ it('many requests at once, before the neighbours are known, are all answered', a
   const { stdout, stderr } = await script(`${SERVING}
     serve serve -d rxe1
     ip -6 neigh flush all; ip neigh flush all
-    rdmatool mad send 0 ${RIGHT} -d rxe0 --class 0x32 --oui 0x001405 -c 300 --window 200 --timeout 5000 --retries 10 --json | tr -d '\\n'; echo
+    rdmatool mad send 0 ${RIGHT} -d rxe0 --class 0x32 --oui 0x001405 -c 100 --window 100 --timeout 500 --retries 20 --json | tr -d '\\n'; echo
     end`);
   const [sent = '', ...served] = stdout.trim().split('\n');
-  expect(parse<MadSendResult>('mad-send', sent), stderr).toMatchObject({ error: null, received: 300 });
-  expect(
-    lines<MadServeObject>('mad-serve', served.join('\n')).every(
-      ({ error }) => error === null || error.code === 'INTERRUPTED',
-    ),
-  ).toBe(true);
+  expect(parse<MadSendResult>('mad-send', sent), stderr).toMatchObject({ error: null, received: 100 });
+  // None that could not be sent; the last is Ctrl-C's.
+  expect(served.slice(0, -1).filter((line) => !line.includes('"error":null'))).toEqual([]);
+  expect(served.at(-1)).toContain('"INTERRUPTED"');
 });
 
 describe('the old header is real', () => {
@@ -191,8 +189,8 @@ describe('the old header is real', () => {
 
   it('the P_Key index stands at byte 56 of the new one', async () => {
     const { stdout } = await script(
-      `strace -f --seccomp-bpf -y -xx -s 64 -e trace=write -o trace.txt rdmatool mad send PortCounters ${RIGHT} -d rxe0 --class PERF --transport device --pkey-index 0x102 --json > /dev/null 2>&1
-      grep umad trace.txt`,
+      `strace -f --seccomp-bpf -P /dev/infiniband/umad0 -xx -s 64 -e trace=write -o trace.txt rdmatool mad send PortCounters ${RIGHT} -d rxe0 --class PERF --transport device --pkey-index 0x102 --json > /dev/null 2>&1
+      cat trace.txt`,
     );
     // struct ib_user_mad_hdr: a host-order number of 16 bits, and six reserved bytes.
     expect(stdout).toMatch(/write\([^,]*, "(\\x..){56}\\x02\\x01(\\x00){6}"\.\.\., 320\)/);
