@@ -149,7 +149,7 @@ it('many requests at once, before the neighbours are known, are all answered', a
   const { stdout, stderr } = await script(`${SERVING}
     serve serve -d rxe1
     ip -6 neigh flush all; ip neigh flush all
-    rdmatool mad send 0 ${RIGHT} -d rxe0 --class 0x32 --oui 0x001405 -c 100 --window 100 --timeout 500 --retries 20 --json | tr -d '\\n'; echo
+    rdmatool mad send 0 ${RIGHT} -d rxe0 --class 0x32 --oui 0x001405 -c 100 --window 100 --timeout 5000 --retries 10 --json | tr -d '\\n'; echo
     end`);
   const [sent = '', ...served] = stdout.trim().split('\n');
   expect(parse<MadSendResult>('mad-send', sent), stderr).toMatchObject({ error: null, received: 100 });
