@@ -5,6 +5,7 @@ import { endDespiteHangingCalls } from './commands/end.ts';
 import { Interruption } from './commands/interruption.ts';
 import { buildProgram } from './commands/program.ts';
 import { type CommandSpec, type Context, type ResultDocument, UsageError } from './commands/spec.ts';
+import { loadUnreadCheck } from './commands/unread.ts';
 import { errnoText, errnoValue } from './explain/errno.ts';
 import { ExitStatus, FAILURES, Failure, type FailureJson } from './explain/failure.ts';
 import { jsonDocument, jsonLine } from './output/json.ts';
@@ -22,18 +23,26 @@ const COMPLETE_WORD = '__complete';
  * @param argv the arguments after the program's name
  */
 export async function main(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
-  const status = await run(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, processStreams());
+  const streams = processStreams(loadUnreadCheck);
+  const status = await run(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, streams);
   process.exitCode = status;
   // A call that hangs inside C keeps the process alive.
-  if (abandonedOperations() > 0 || status === ExitStatus.INTERRUPTED) await endDespiteHangingCalls(status);
+  const isCutShort = status === ExitStatus.INTERRUPTED || streams.readerGone.aborted;
+  if (abandonedOperations() > 0 || isCutShort) await endDespiteHangingCalls(status);
 }
+
+/** Nobody reads what the command has to say: it was ended for that, and not for a failure. */
+const isUnread = (status: number, streams: Streams): boolean =>
+  status === ExitStatus.INTERRUPTED && streams.readerGone.aborted;
 
 async function run(argv: readonly string[], streams: Streams): Promise<number> {
   const messages: string[] = [];
   try {
-    return await runCommand(argv, streams, messages);
+    const status = await runCommand(argv, streams, messages);
+    return isUnread(status, streams) ? ExitStatus.DONE : status;
   } catch (error) {
     const failure = asFailure(error, argv, messages);
+    if (isUnread(failure.exitStatus, streams)) return ExitStatus.DONE;
     if (!(error instanceof OutputError)) await printFailedDocument(argv, failure.toJSON(), streams);
     sayFailure(streams, failure.toJSON());
     return failure.exitStatus;
@@ -65,13 +74,13 @@ async function runCommand(argv: readonly string[], streams: Streams, messages: s
     const interruption = new Interruption();
     const context: Context = {
       ...createContext(streams, options['json'] === true, options['color'] as ColorMode),
-      interruption: interruption.awaited,
+      interruption: () => AbortSignal.any([interruption.awaited(), streams.readerGone]),
     };
     // A program that a command runs is to find its environment as the user made it.
     if (!spec.commandAfterDashes) reserveThreads();
     const work = spec.run({ args, options, context });
-    // A command that runs another program leaves Ctrl-C to that one; some take it themselves.
-    status = await (spec.commandAfterDashes || spec.endsItself ? work : interruption.orResult(work));
+    // A command that runs another program leaves Ctrl-C to that one.
+    status = await (spec.commandAfterDashes ? work : interruption.orResult(work));
   });
   let help = '';
   for (const command of [program, ...program.commands, ...program.commands.flatMap((sub) => sub.commands)]) {
@@ -107,7 +116,7 @@ function columnsWished(environment: NodeJS.ProcessEnv = process.env): number | n
 
 function createContext(streams: Streams, json: boolean, color: ColorMode): Omit<Context, 'interruption'> {
   const fail = (error: FailureJson | null): number => {
-    if (error === null) return ExitStatus.DONE;
+    if (error === null || isUnread(FAILURES[error.code], streams)) return ExitStatus.DONE;
     sayFailure(streams, error);
     return FAILURES[error.code];
   };

@@ -192,7 +192,7 @@ const noAnswer = (what: string, timeoutMs: number, acknowledged: boolean): Failu
     ? new Failure(
         'TIMED_OUT',
         `${what}: no answer within ${timeoutMs} ms, though the peer has acknowledged the message`,
-        'its device is there, and its program silent: it may be stopped, or wait for another protocol; it must be rping -s or rdmatool cm listen --echo; raise --timeout for a slow one',
+        'its device had the message, and its program is silent: it may be stopped, or wait for another protocol; it must be rping -s or rdmatool cm listen --echo; or the link went down since: look at ip link on both sides; raise --timeout for a slow one',
       )
     : new Failure(
         'TIMED_OUT',

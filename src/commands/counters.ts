@@ -55,17 +55,12 @@ export const countersCommand = defineCommand({
     const { repeatUntil } = await import('../waiting/repeat.ts');
     let status: number = ExitStatus.DONE;
     let readings = 0;
-    await repeatUntil(
-      AbortSignal.any([interruption, enough.signal, context.streams.readerGone]),
-      options.watch * 1000,
-      async () => {
-        status = (await show(context.frame)) || status;
-        readings++;
-        // What is not there at first is a mistake; what goes away later may come back.
-        if (readings === options.count || (readings === 1 && status === ExitStatus.UNAVAILABLE))
-          enough.abort();
-      },
-    );
+    await repeatUntil(AbortSignal.any([interruption, enough.signal]), options.watch * 1000, async () => {
+      status = (await show(context.frame)) || status;
+      readings++;
+      // What is not there at first is a mistake; what goes away later may come back.
+      if (readings === options.count || (readings === 1 && status === ExitStatus.UNAVAILABLE)) enough.abort();
+    });
     return interruption.aborted ? ExitStatus.INTERRUPTED : status;
   },
 });

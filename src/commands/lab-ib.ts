@@ -16,7 +16,7 @@ export const ibLab = defineLab({
     host: text('--host <name>', 'the host that the command runs on; the second if not given'),
   },
   details: [
-    'In lab ib the fabric is simulated by ibsim and managed by opensm, and the program finds one device, ibsim0, with one port. The command starts when the ports are active. It uses the fabric that lab up ib started, if that runs and no other is asked for. The simulator cuts tables of the subnet administration to one MAD. Where a program opens the umad device itself, the simulator knows the old header alone (rdmatool mad ... --header old).',
+    'In lab ib the fabric is simulated by ibsim and managed by opensm, and the program finds one device, ibsim0, with one port. The command starts when the ports are active. It uses the fabric that lab up ib started, if that runs and no other is asked for. The simulator cuts tables of the subnet administration to one MAD. Where a program opens the umad device itself, the simulator knows the old header alone (rdmatool mad ... --header old). Of the header that stands before a datagram it looks at the LID, and at queue pair 0 or 1; the other fields are taken and not carried over, and there are no global route headers. It does not check the agent: the id comes back with the answer as it was sent (rdmatool mad send --header-field id=N), where a kernel knows of no such agent; an id in the thousands ends the program.',
   ],
   async reference() {
     const { FABRICS, IB_FAULTS } = await import('../lab/ib/lab.ts');

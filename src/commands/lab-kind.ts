@@ -12,6 +12,9 @@ import {
 /** Takes a line for people. */
 export type Say = (line: string) => void;
 
+/** Looks from now on whether somebody reads stdout, and gives what aborts when nobody does any more. */
+export type Unread = () => AbortSignal;
+
 export interface LabKind<R extends OptionSpecs = OptionSpecs, U extends OptionSpecs = OptionSpecs> {
   readonly name: string;
   /** What it is, for the description of an argument. */
@@ -23,7 +26,7 @@ export interface LabKind<R extends OptionSpecs = OptionSpecs, U extends OptionSp
   readonly options: R;
   reference?(): Promise<readonly ReferenceTable[]>;
   /** Runs a command in it. Returns the exit status. */
-  run(command: readonly string[], options: OptionValues<R>, say: Say): Promise<number>;
+  run(command: readonly string[], options: OptionValues<R>, say: Say, unread: Unread): Promise<number>;
   /** Of a lab that can stay up. */
   readonly residence?: Residence<U>;
 }

@@ -21,9 +21,9 @@ export const roceLab = defineLab({
       does: 'RDMA between two soft-RoCE devices',
     },
   ],
-  async run(command, options, say) {
+  async run(command, options, say, unread) {
     const { runRoceLab } = await import('../lab/roce/lab.ts');
-    return runRoceLab({ command, shares: options.share, emulate: options.emulate, say });
+    return runRoceLab({ command, shares: options.share, emulate: options.emulate, say, unread: unread() });
   },
   residence: {
     options: { emulate },

@@ -24,8 +24,13 @@ export const labRunCommand = defineCommand({
     const [name, ...command] = args;
     const kind = labNamed('run', name);
     const own = ownOptions('run', kind, kind.options, OPTIONS, options);
+    const { streams } = context;
+    const unread = (): AbortSignal => {
+      streams.watchReader();
+      return streams.readerGone;
+    };
     return kind
-      .run(command, own, (line) => context.streams.message(line))
+      .run(command, own, (line) => streams.message(line), unread)
       .catch((error: unknown) => {
         throw labFailure(error);
       });

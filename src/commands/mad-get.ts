@@ -71,7 +71,6 @@ export const madGetCommand = defineCommand({
   ],
   seeAlso: ['rdmatool-mad-table(1)', 'rdmatool-mad-send(1)', 'smpquery(8)', 'perfquery(8)', 'sminfo(8)'],
   failed: (error) => failedDocument(error),
-  endsItself: true,
   async run({ args, options, context }) {
     const [attribute = '', targetArgument] = args;
     if (options.allPorts && (options.portNum !== null || options.mod !== null)) {
@@ -95,7 +94,7 @@ export const madGetCommand = defineCommand({
     checkQuestion(question);
     const views = (): Promise<typeof import('../views/mad-get.ts')> => import('../views/mad-get.ts');
     const wanted = await sessionOptions(options);
-    return withSession(wanted, options, async (session, signal) => {
+    return withSession(wanted, options, context.interruption(), async (session, signal) => {
       const once = async (time: string | null, show: typeof context.conclude): Promise<number> => {
         if (options.allPorts) {
           const result = { ...(await getAllPorts(session, question)), time };
@@ -105,21 +104,16 @@ export const madGetCommand = defineCommand({
         return show(result, async () => (await views()).madGetView(result));
       };
       if (options.watch === null) return once(null, context.conclude);
-      return watch(
-        { signal, readerGone: context.streams.readerGone },
-        options.watch * 1000,
-        options.count,
-        async () => {
-          const time = new Date().toISOString();
-          try {
-            return await once(time, context.event);
-          } catch (error) {
-            if (!(error instanceof Failure) || signal.aborted || LASTING.has(error.code)) throw error;
-            const lost: MadGetResult = { ...failedDocument(error.toJSON()), time };
-            return context.event(lost, async () => []);
-          }
-        },
-      );
+      return watch(signal, options.watch * 1000, options.count, async () => {
+        const time = new Date().toISOString();
+        try {
+          return await once(time, context.event);
+        } catch (error) {
+          if (!(error instanceof Failure) || signal.aborted || LASTING.has(error.code)) throw error;
+          const lost: MadGetResult = { ...failedDocument(error.toJSON()), time };
+          return context.event(lost, async () => []);
+        }
+      });
     });
   },
 });
@@ -135,15 +129,14 @@ const LASTING: ReadonlySet<FailureCode> = new Set([
 
 /** The exit status: that of the first failure where every time failed, 1 where some did. */
 async function watch(
-  { signal, readerGone }: { readonly signal: AbortSignal; readonly readerGone: AbortSignal },
+  signal: AbortSignal,
   everyMs: number,
   count: number | null,
   once: () => Promise<number>,
 ): Promise<number> {
   const { repeatUntil } = await import('../waiting/repeat.ts');
   const statuses: number[] = [];
-  const end = AbortSignal.any([signal, readerGone]);
-  await repeatUntil(end, everyMs, async () => statuses.push(await once()), count ?? undefined);
+  await repeatUntil(signal, everyMs, async () => statuses.push(await once()), count ?? undefined);
   if (signal.aborted) return ExitStatus.INTERRUPTED;
   const failed = statuses.filter((status) => status !== ExitStatus.DONE);
   const [first = ExitStatus.DONE] = failed;

@@ -34,14 +34,13 @@ export const madPingCommand = defineCommand({
     replies: [],
     rtt: null,
   }),
-  endsItself: true,
   async run({ args, options, context }) {
     const target = await targetOf(args[0] ?? '');
     const { withSession } = await import('../mad/open.ts');
     const { ping } = await import('../mad/ping.ts');
     const pings = { target, count: options.count ?? 5, intervalMs: options.interval ?? 100 };
     const wanted = await sessionOptions(options);
-    return withSession(wanted, options, async (session, signal) => {
+    return withSession(wanted, options, context.interruption(), async (session, signal) => {
       const result = await ping(session, pings, signal);
       return context.conclude(result, async () =>
         (await import('../views/mad-message.ts')).madPingView(result),

@@ -66,7 +66,6 @@ export const madRecvCommand = defineCommand({
   seeAlso: ['rdmatool-mad-serve(1)', 'rdmatool-mad-send(1)', 'umad_register(3)', 'umad_recv(3)'],
   streams: true,
   failed: emptyRecvObject,
-  endsItself: true,
   async run({ options, context }) {
     if (options.class.length === 0) throw new UsageError('mad recv: say which --class');
     const { ALL_METHODS, maskOf } = await import('../mad/agents.ts');
@@ -86,7 +85,7 @@ export const madRecvCommand = defineCommand({
     const { room } = options;
     const wanted = { ...(await sessionOptions({ ...options, retries: null })), room: room ?? undefined };
     return streamed(context, emptyRecvObject, (tell) =>
-      withSession(wanted, options, (session, signal) =>
+      withSession(wanted, options, context.interruption(), (session, signal) =>
         receiveMads(
           session,
           { registrations, count: options.count, timeoutMs: options.timeout },

@@ -37,7 +37,6 @@ export const madResetCountersCommand = defineCommand({
     target: null,
     ports: [],
   }),
-  endsItself: true,
   async run({ args, options, context }) {
     requireWrite(options.write, 'mad reset-counters');
     if (options.allPorts && options.portNum !== null) {
@@ -47,7 +46,7 @@ export const madResetCountersCommand = defineCommand({
     const { withSession } = await import('../mad/open.ts');
     const { resetCounters } = await import('../mad/reset-counters.ts');
     const wanted = await sessionOptions(options);
-    return withSession(wanted, options, async (session) => {
+    return withSession(wanted, options, context.interruption(), async (session) => {
       const { portNum, allPorts, extended } = options;
       const result = await resetCounters(session, { target, portNum, allPorts, extended });
       return context.conclude(result, async () =>

@@ -129,7 +129,6 @@ export const madSendCommand = defineCommand({
     elapsed_ms: null,
     attempts: null,
   }),
-  endsItself: true,
   async run({ args, options, context }) {
     const [attribute = '', targetArgument = '', ...fields] = args;
     const { buildMad, needsWrite, sendMad } = await import('../mad/send.ts');
@@ -182,7 +181,7 @@ export const madSendCommand = defineCommand({
     // What cannot be sent is told before any device is looked at.
     const bytes = buildMad(datagram);
     const wanted = await sessionOptions(options, options.window);
-    return withSession(wanted, options, async (session) => {
+    return withSession(wanted, options, context.interruption(), async (session) => {
       const result = await sendMad(session, datagram, bytes);
       return context.conclude(result, async () =>
         (await import('../views/mad-message.ts')).madSendView(result),

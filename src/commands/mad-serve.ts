@@ -32,7 +32,7 @@ export const madServeCommand = defineCommand({
   },
   details: [
     'Without --answers it answers vendor pings as the server of ibping(8) does: a Get of class 0x32 and OUI 0x001405, with the name and domain of the host. rdmatool mad ping and ibping(8) ask it.',
-    'The file of --answers is JSON: {"answers": [ANSWER, ...]}. The first ANSWER whose class, attribute, modifier and method are those of the request is sent; where none is, the answer has status 0x000c, as the kernel answers for a class that nobody serves. Get and Set are answered with GetResp, other methods with their response, Trap with TrapRepress; Send is not answered. A Get of a record of subnet administration gets the first record, a GetTable all of them, whatever its component mask.',
+    'The file of --answers is JSON: {"answers": [ANSWER, ...]}. The first ANSWER whose class, attribute, modifier and method are those of the request is sent; where none is, the answer has status 0x000c, as the kernel answers for a class that nobody serves. Get and Set are answered with GetResp, other methods with their response, Trap with TrapRepress; Send is not answered. Of records of subnet administration a GetTable gets those that its component mask chooses, none of them too, as an SA answers; a Get gets the one that it chooses, or status 0x0300 where there is none and 0x0400 where there are several. num_path limits their number; a value with a selector other than exactly is passed over.',
     'An answer longer than a datagram goes in segments (RMPP), in the classes that have them: SUBN_ADM, DEV_MGMT, DEV_ADM, BIS and 0x30 to 0x4f. In these long requests come joined, too. An answer whose segments were not acknowledged comes back, and is shown as returned.',
     '--json prints one object a line; the first (event listening) has the agents. It goes on until Ctrl-C (which ends with 130), until --count is reached, or until nothing came for --idle.',
   ],
@@ -57,7 +57,6 @@ export const madServeCommand = defineCommand({
   seeAlso: ['rdmatool-mad-recv(1)', 'rdmatool-mad-ping(1)', 'rdmatool-mad-table(1)', 'ibping(8)'],
   streams: true,
   failed: emptyServeObject,
-  endsItself: true,
   async run({ options, context }) {
     const { parseAnswers } = await import('../mad/answer-file.ts');
     const { withSession } = await import('../mad/open.ts');
@@ -78,7 +77,7 @@ export const madServeCommand = defineCommand({
     };
     const wanted = await sessionOptions({ ...options, timeout: null });
     return streamed(context, emptyServeObject, (tell) =>
-      withSession(wanted, options, (session, signal) =>
+      withSession(wanted, options, context.interruption(), (session, signal) =>
         serveMads(
           session,
           serve,

@@ -55,7 +55,6 @@ export const madTableCommand = defineCommand({
     rtt_ms: null,
     attempts: null,
   }),
-  endsItself: true,
   async run({ args, options, context }) {
     const [record = '', ...selection] = args;
     const { withSession } = await import('../mad/open.ts');
@@ -63,7 +62,7 @@ export const madTableCommand = defineCommand({
     const from = options.from === null ? null : await targetOf(options.from);
     const query = tableQuery({ record, selection, single: options.single, from });
     const wanted = await sessionOptions(options);
-    return withSession(wanted, options, async (session) => {
+    return withSession(wanted, options, context.interruption(), async (session) => {
       const result = await getTable(session, query);
       return context.conclude(result, async () =>
         (await import('../views/mad-message.ts')).madTableView(result),

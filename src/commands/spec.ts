@@ -201,7 +201,8 @@ export interface Context {
   fail(error: FailureJson | null): number;
   /**
    * From now on Ctrl-C (and SIGTERM) aborts this signal in place of ending the process at once, so that what was
-   * set up is taken down. A second one ends the process.
+   * set up is taken down. A second one ends the process. It aborts too when nobody reads stdout any more: what ends
+   * as interrupted then has the exit status 0, and no message.
    */
   interruption(): AbortSignal;
   /** As conclude, for one of a stream of results: JSON on one line. */
@@ -236,8 +237,6 @@ export interface CommandSpec<O extends OptionSpecs = OptionSpecs> {
   readonly streams?: boolean;
   /** What `--json` prints when the command fails before it has a result. */
   readonly failed?: (error: FailureJson) => ResultDocument | Promise<ResultDocument>;
-  /** The command ends itself on Ctrl-C, for it has something to put back first. */
-  readonly endsItself?: boolean;
   /** Returns the exit status. */
   run(invocation: Invocation<O>): Promise<number>;
 }

@@ -1,4 +1,4 @@
-import { Failure } from '../explain/failure.ts';
+import { ExitStatus, Failure } from '../explain/failure.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import type { TraceEntry } from '../model/trace.ts';
 import { type Context, defineCommand, flag, text, UsageError } from './spec.ts';
@@ -56,6 +56,7 @@ export const traceCommand = defineCommand({
     for (const entry of reader.rest()) await show(entry);
     const summary = reader.summary(status);
     await sink.end(summary, view.summaryView(summary));
+    if (context.streams.readerGone.aborted) return ExitStatus.DONE;
     const failed = context.fail(summary.error);
     return status === null || status === 0 ? failed : status;
   },
@@ -74,6 +75,7 @@ async function runProgram(
     programOutput: output === null ? 'stderr' : 'stdout',
     complain: (message) => context.streams.message(message),
     line,
+    unread: context.streams.readerGone,
   });
 }
 

@@ -121,7 +121,7 @@ export async function madGet(
     block: options.block ?? null,
   };
   checkQuestion(question);
-  return inSession(options, (session) => getAttribute(session, question));
+  return withSession(options, (session) => getAttribute(session, question));
 }
 
 /**
@@ -136,7 +136,7 @@ export async function madTable(record: string, options: MadTableOptions = {}): P
     single: options.single ?? false,
     from: options.from === undefined ? null : await targetOf(options.from),
   });
-  return inSession(options, (session) => getTable(session, query));
+  return withSession(options, (session) => getTable(session, query));
 }
 
 /** Pings a node that runs `ibping -S`: `rdmatool mad ping`. Throws Failure, such as SOME_LOST. */
@@ -147,7 +147,7 @@ export async function madPing(target: string, options: MadPingOptions = {}): Pro
     count: options.count ?? 5,
     intervalMs: options.intervalMs ?? 100,
   };
-  return inSession(options, (session, signal) => ping(session, pings, signal));
+  return withSession(options, (session, signal) => ping(session, pings, signal));
 }
 
 /**
@@ -198,14 +198,14 @@ export async function madSend(
     count: options.count ?? 1,
   };
   const bytes = buildMad(datagram);
-  return inSession(options, (session) => sendMad(session, datagram, bytes));
+  return withSession(options, (session) => sendMad(session, datagram, bytes));
 }
 
-async function inSession<R extends Parameters<typeof orThrow>[0]>(
+async function withSession<R extends Parameters<typeof orThrow>[0]>(
   options: MadOptions & { readonly window?: number },
   work: (session: MadSession, signal: AbortSignal) => Promise<R>,
 ): Promise<R> {
-  const { inSession: open } = await import('../mad/open.ts');
+  const { withSession: open } = await import('../mad/open.ts');
   const { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, DEFAULT_WINDOW } = await import('../mad/session.ts');
   const wanted: SessionOptions = {
     device: options.device ?? null,

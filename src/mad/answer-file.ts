@@ -24,6 +24,8 @@ export interface AnswerRule {
   readonly data: Uint8Array;
   /** Bytes from one record to the next, for subnet administration; 0 for none. */
   readonly distance: number;
+  /** What the data is records of, for subnet administration; null for other data. */
+  readonly record: Attribute | null;
 }
 
 /** What an answer in the file may say: key to meaning, for the manual. */
@@ -133,7 +135,10 @@ function attributeIn(
   return findAttribute(mgmtClass, String(value));
 }
 
-function payloadOf(answer: JsonObject, attribute: Attribute | null): { data: Uint8Array; distance: number } {
+function payloadOf(
+  answer: JsonObject,
+  attribute: Attribute | null,
+): Pick<AnswerRule, 'data' | 'distance' | 'record'> {
   const given = ['fields', 'records', 'data'].filter((key) => answer[key] !== undefined);
   if (given.length > 1) throw new FieldValueError(`${given.join(' and ')}: one of them`);
   const repeat = numberOf(answer, 'repeat', 24) ?? 1;
@@ -148,7 +153,7 @@ function payloadOf(answer: JsonObject, attribute: Attribute | null): { data: Uin
   for (let index = 0; index < pieces.length * repeat; index++) {
     data.set(pieces[index % pieces.length] ?? new Uint8Array(), index * distance);
   }
-  return { data, distance: isRecord && length > 0 ? distance : 0 };
+  return { data, distance: isRecord && length > 0 ? distance : 0, record: isRecord ? attribute : null };
 }
 
 function piecesOf(answer: JsonObject, attribute: Attribute | null): Uint8Array[] {

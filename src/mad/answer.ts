@@ -1,6 +1,7 @@
 /** From a request to its answer: `mad serve`. */
 import { Method } from '../datagram/classes.ts';
 import { RESPONSE_BIT } from '../datagram/codes.ts';
+import { hasComponents, mostRecords } from '../datagram/components.ts';
 import { dataPlace, hasRmpp, isSa } from '../datagram/headers.ts';
 import { encodeMad, isResponse, type Mad } from '../datagram/message.ts';
 import type { AnswerRule } from './answer-file.ts';
@@ -15,8 +16,9 @@ export interface Answer {
 
 /** The kernel's own word for what nobody serves. */
 const UNSUPPORTED_METHOD_ATTRIB = 0x000c;
-/** Without records an SA says so. */
+/** What an SA says to a Get that finds none, or more than the one that has room. IBTA 15.4.4, C15-0.1.30. */
 const SA_NO_RECORDS = 0x0300;
+const SA_TOO_MANY_RECORDS = 0x0400;
 
 const named = (...names: readonly Parameters<typeof Method.valueOf>[0][]): number[] =>
   names.map((name) => Method.valueOf(name));
@@ -48,17 +50,40 @@ export function answerTo(request: Mad, rules: readonly AnswerRule[]): Answer | n
   // A class that is only kept from others.
   if (!rules.some(({ mgmtClass }) => mgmtClass === header.mgmt_class)) return null;
   const rule = rules.find((each) => fits(each, request));
-  const isEmpty = rule !== undefined && rule.status === 0 && rule.data.length === 0;
-  const status =
-    rule === undefined
-      ? UNSUPPORTED_METHOD_ATTRIB
-      : isEmpty && isSa(header.mgmt_class)
-        ? SA_NO_RECORDS
-        : rule.status;
-  return build(request, status, rule);
+  if (rule === undefined) return build(request, UNSUPPORTED_METHOD_ATTRIB, null);
+  const saysNothing = rule.record === null && rule.status === 0 && rule.data.length === 0;
+  if (saysNothing && isSa(header.mgmt_class)) return build(request, SA_NO_RECORDS, null);
+  const chosen = rule.status === 0 ? chosenRecords(request, rule) : null;
+  if (chosen === null || header.method !== Method.valueOf('Get')) {
+    return build(request, rule.status, { ...rule, data: chosen ?? rule.data });
+  }
+  const count = rule.distance === 0 ? 0 : chosen.length / rule.distance;
+  if (count === 1) return build(request, 0, { ...rule, data: chosen });
+  return build(request, count === 0 ? SA_NO_RECORDS : SA_TOO_MANY_RECORDS, null);
 }
 
-function build(request: Mad, status: number, rule: AnswerRule | undefined): Answer {
+/** The rule's records that the request asks for, one after another; null where they are not records, or not asked for. */
+function chosenRecords(request: Mad, { record, data, distance }: AnswerRule): Uint8Array | null {
+  const asks = request.header.method === Method.valueOf('Get') || TABLES.has(request.header.method);
+  if (record === null || !asks) return null;
+  const sa = request.sections.find(({ name }) => name === 'sa')?.values ?? {};
+  const mask = BigInt(String(sa['component_mask'] ?? 0));
+  const [wanted = {}] = request.records;
+  if (mask === 0n || distance === 0) return data;
+  const pieces: Uint8Array[] = [];
+  const most = mostRecords(record, mask, wanted) ?? Number.POSITIVE_INFINITY;
+  for (let at = 0; at < data.length && pieces.length < most; at += distance) {
+    const piece = data.subarray(at, at + distance);
+    if (hasComponents(record, mask, wanted, record.layout.decode(piece))) pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+function build(
+  request: Mad,
+  status: number,
+  rule: Pick<AnswerRule, 'data' | 'distance' | 'record'> | null,
+): Answer {
   const { header } = request;
   const { mgmt_class: mgmtClass } = header;
   const method = RESPONSES.get(header.method) ?? header.method | RESPONSE_BIT;
@@ -77,7 +102,7 @@ function build(request: Mad, status: number, rule: AnswerRule | undefined): Answ
       sa: {
         ...section('sa'),
         sm_key: 0n,
-        attr_offset: status === 0 && rule !== undefined ? rule.distance / 8 : 0,
+        attr_offset: status === 0 && rule !== null ? rule.distance / 8 : 0,
       },
       vendor: section('vendor'),
       smp: section('smp'),

@@ -121,6 +121,11 @@ const ID_OFFSET = ibUserMadHdr.offsetOf('id');
 const STATUS_OFFSET = ibUserMadHdr.offsetOf('status');
 const TIMEOUT_OFFSET = ibUserMadHdr.offsetOf('timeout_ms');
 const METHOD_OFFSET = 3;
+/**
+ * Writes that wait inside the kernel at once, each on a thread of the pool, which has more of them; the library that
+ * calls C takes 64 calls at a time. Who floods a server before its neighbour is known must wait.
+ */
+const MOST_WRITES = 8;
 /** A write that did not wait. */
 const DONE: Promise<void> = Promise.resolve();
 const TID_LOW_OFFSET = 12;
@@ -143,6 +148,9 @@ export class MadEngine {
   readonly #inFlight = new Map<number, Pending>();
   readonly #idle: (() => void)[] = [];
   readonly #writes = new Set<Promise<void>>();
+  #writing = 0;
+  /** Writes whose turn has not come, in order. */
+  readonly #turns: (() => void)[] = [];
   #listener: Listener | null = null;
   /** The user-MAD header of each address that has been sent to. */
   readonly #headers = new WeakMap<Address, Uint8Array>();
@@ -276,13 +284,27 @@ export class MadEngine {
       this.#channel.send(message);
       return DONE;
     }
-    const written = this.#channel.sendAsync(message);
+    const written = this.#writeAside(message);
     this.#writes.add(written);
     const forget = (): void => {
       this.#writes.delete(written);
     };
     written.then(forget, forget);
     return written;
+  }
+
+  async #writeAside(message: Uint8Array): Promise<void> {
+    if (this.#writing < MOST_WRITES) this.#writing++;
+    // Whoever is done hands over the turn.
+    else await new Promise<void>((resolve) => this.#turns.push(resolve));
+    try {
+      if (this.#closed) throw new ClosedHandleError('the port has been closed');
+      await this.#channel.sendAsync(message);
+    } finally {
+      const next = this.#turns.shift();
+      if (next) next();
+      else this.#writing--;
+    }
   }
 
   #fill(): void {

@@ -34,11 +34,11 @@ export async function loadUmad({ transport, header }: TransportChoice): Promise<
  * Opens a session for `work`, and closes it whatever happens: agents left behind would hold their classes. The signal
  * closes the session; what then fails is an interruption. Throws Failure.
  */
-export async function inSession<T>(
+export async function withSession<T>(
   options: SessionOptions,
   wanted: Umad | TransportChoice,
   signal: AbortSignal,
-  work: (session: MadSession) => Promise<T>,
+  work: (session: MadSession, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   let session: MadSession | undefined;
   const close = (): void => void session?.close();
@@ -47,29 +47,13 @@ export async function inSession<T>(
     signal.throwIfAborted();
     const umad = 'openPort' in wanted ? wanted : await loadUmad(wanted);
     session = await MadSession.open(umad, options, thisMachine().sysfs.list('class/infiniband') ?? []);
-    return await work(session);
+    signal.throwIfAborted();
+    return await work(session, signal);
   } catch (error) {
     if (signal.aborted) throw new Failure('INTERRUPTED', 'interrupted', '', { cause: error });
     throw error;
   } finally {
     signal.removeEventListener('abort', close);
     await session?.close();
-  }
-}
-
-/** As inSession, until Ctrl-C. */
-export async function withSession<T>(
-  options: SessionOptions,
-  wanted: Umad | TransportChoice,
-  work: (session: MadSession, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const abort = new AbortController();
-  const interrupt = (): void => abort.abort();
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, interrupt);
-  try {
-    return await inSession(options, wanted, abort.signal, (session) => work(session, abort.signal));
-  } finally {
-    for (const signal of signals) process.off(signal, interrupt);
   }
 }

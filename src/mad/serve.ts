@@ -46,6 +46,7 @@ export function pingRule(): AnswerRule {
     status: 0,
     data: Buffer.from(`${hostname()}.${domainName()}\0`),
     distance: 0,
+    record: null,
   };
 }
 

@@ -1,3 +1,5 @@
+import { fstatSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { harmless, harmlessLines } from './harmless.ts';
 
 /** stdout cannot be written, for another reason than that its reader has gone. */
@@ -24,8 +26,10 @@ export interface Streams {
   message(text: string): void;
   /** Shows one line on the terminal of stderr until something else is written, or null takes it away. */
   progress(line: string | null): void;
-  /** Given when the reader of the data has gone: nothing that is written is read any more. */
+  /** Aborts when the reader of the data has gone: nothing that is written is read any more. */
   readonly readerGone: AbortSignal;
+  /** Looks from now on whether the reader is there, although nothing is written; data that is written does so too. */
+  watchReader(): void;
   /** Whether any data has been written. */
   readonly hasData: boolean;
   /** Columns of the terminal that shows the data; null where it is not a terminal. */
@@ -66,8 +70,42 @@ function rowsOf(line: string, columns: number | null): number {
   return columns === null ? 1 : Math.max(1, Math.ceil(length / columns));
 }
 
-/** The process's own streams. A reader that goes away (`| head -1`) is not an error. */
-export function processStreams(): Streams {
+const STDOUT = 1;
+/** How often it is looked whether the reader is there: what is shorter than that needs no look. */
+const LOOK_MS = 250;
+
+/** Whether nobody can read any more what is written to a descriptor. */
+export type UnreadCheck = (fd: number) => boolean;
+
+/** Of pipes and sockets alone it is known whether there is a reader. */
+function canBeUnread(): boolean {
+  try {
+    const status = fstatSync(STDOUT);
+    return status.isFIFO() || status.isSocket();
+  } catch {
+    return false;
+  }
+}
+
+/** Looks again and again, without keeping the process alive. */
+async function watchFor(gone: () => void, load: () => Promise<UnreadCheck | null>): Promise<void> {
+  await sleep(LOOK_MS, undefined, { ref: false });
+  const isUnread = await load();
+  if (isUnread === null) return;
+  const timer = setInterval(() => {
+    if (!isUnread(STDOUT)) return;
+    clearInterval(timer);
+    gone();
+  }, LOOK_MS).unref();
+}
+
+/**
+ * The process's own streams. A reader that goes away (`| head -1`) is not an error.
+ * @param loadUnreadCheck without one, or where it gives null, only the next write tells that the reader has gone
+ */
+export function processStreams(
+  loadUnreadCheck: () => Promise<UnreadCheck | null> = async () => null,
+): Streams {
   const readerGone = new AbortController();
   let closed = false;
   let hasData = false;
@@ -82,6 +120,16 @@ export function processStreams(): Streams {
   process.stderr.on('error', () => {
     // Nobody reads the messages; there is nowhere to say so.
   });
+  const lostReader = (): void => {
+    closed = true;
+    readerGone.abort();
+  };
+  let isWatched = false;
+  const watchReader = (): void => {
+    if (isWatched || !canBeUnread()) return;
+    isWatched = true;
+    void watchFor(lostReader, loadUnreadCheck);
+  };
   let hasFrame = false;
   const data = (text: string): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -91,13 +139,13 @@ export function processStreams(): Streams {
       }
       hasData = true;
       clearProgress();
+      watchReader();
       process.stdout.write(text, (error) => {
         if (!error) {
           resolve();
           return;
         }
-        closed = true;
-        readerGone.abort();
+        lostReader();
         const { code, errno = 0 }: NodeJS.ErrnoException = error;
         if (code === 'EPIPE') resolve();
         else reject(new OutputError(Math.abs(errno), error));
@@ -128,6 +176,7 @@ export function processStreams(): Streams {
       hasProgress = true;
     },
     readerGone: readerGone.signal,
+    watchReader,
     get hasData() {
       return hasData;
     },

@@ -46,6 +46,11 @@ export class SignalWatch {
     return this.#received;
   }
 
+  /** As if the signal had come: it is passed on. */
+  pass(signal: EndingSignal): void {
+    this.#forward?.(signal);
+  }
+
   set forward(to: ((signal: EndingSignal) => void) | null) {
     this.#forward = to;
   }
@@ -56,9 +61,18 @@ export class SignalWatch {
   }
 }
 
+function signalTo(pid: number, signal: EndingSignal): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has just ended, or is another user's.
+  }
+}
+
 /**
  * Runs a command in the terminal of this process, to its end. Returns its exit status as a shell would: 128 and the
  * signal that ended it, 127 when there is no such command, 126 when it cannot be executed.
+ * @param targets the processes that signals are for, by the command's pid: itself unless given
  */
 export function runInTerminal(
   command: readonly string[],
@@ -66,6 +80,7 @@ export function runInTerminal(
   watch: SignalWatch,
   complain: (message: string) => void,
   stdio: StdioOptions = 'inherit',
+  targets?: (pid: number) => readonly number[],
 ): Promise<number> {
   const [file = '', ...args] = command;
   return new Promise((resolve) => {
@@ -73,7 +88,8 @@ export function runInTerminal(
     watch.forward = (signal) => {
       // The terminal has sent Ctrl-C to the child as well: a second one would mean more than the user meant.
       if (signal === 'SIGINT' && isForeground()) return;
-      child.kill(signal);
+      if (!targets || child.pid === undefined) child.kill(signal);
+      else for (const pid of targets(child.pid)) signalTo(pid, signal);
     };
     child.on('error', (error: NodeJS.ErrnoException) => {
       // A signal that could not be sent is reported here too, while the child runs on.

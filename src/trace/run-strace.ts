@@ -1,7 +1,7 @@
 /** A program under the system's strace(1), which writes what the program asks of the RDMA devices. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,6 +55,26 @@ export interface StraceRun {
   readonly complain: (message: string) => void;
   /** Called with each line of the log as it is written. */
   readonly line: (text: string) => Promise<void>;
+  /** Nobody reads the lines any more: the program is told to end. */
+  readonly unread: AbortSignal;
+}
+
+/**
+ * Whom signals are for: strace with a log blocks them, and follows the program's children to their end when the program
+ * has gone.
+ */
+const tracedBy = (strace: number): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => tracerOf(pid) === strace);
+
+function tracerOf(pid: number): number {
+  try {
+    return Number(/^TracerPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return Number.NaN;
+  }
 }
 
 /**
@@ -70,6 +90,7 @@ export async function runStrace(run: StraceRun): Promise<number> {
     return NOT_FOUND;
   }
   const watch = new SignalWatch();
+  const stop = (): void => watch.pass('SIGTERM');
   const log = await openLog();
   try {
     const args = [
@@ -85,12 +106,16 @@ export async function runStrace(run: StraceRun): Promise<number> {
       watch,
       run.complain,
       ['inherit', run.programOutput === 'stdout' ? 'inherit' : 2, 'inherit'],
+      tracedBy,
     ).finally(() => {
       ended = true;
     });
+    run.unread.addEventListener('abort', stop);
+    if (run.unread.aborted) stop();
     await follow(log, run.line, () => ended);
     return await status;
   } finally {
+    run.unread.removeEventListener('abort', stop);
     watch.close();
     await log.close();
   }

@@ -12,8 +12,8 @@ const SOURCE = fileURLToPath(new URL('./mad-round-trips.c', import.meta.url));
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(REPOSITORY, 'node_modules/.cache/rdmatool-bench');
 const SELF = fileURLToPath(import.meta.url);
-const ROUNDS = Number(process.env['ROUNDS'] ?? 5);
-const COUNT = Number(process.env['COUNT'] ?? 500);
+const ROUNDS = Number(process.env['ROUNDS'] ?? 3);
+const COUNT = Number(process.env['COUNT'] ?? 200);
 const PEER = 'fd09:1::1';
 /** Place of fd09::1 in the table of rxe0. */
 const GID_INDEX = '2';

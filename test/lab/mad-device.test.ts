@@ -97,7 +97,7 @@ describe('request and answer', () => {
     async (way) => {
       const { stdout } = await script(`${SERVING}
         serve recv -d rxe1 --class PERF -c 1
-        rdmatool mad send PortCounters ${RIGHT} port_select=1 -d rxe0 ${OPTIONS[way]} --class PERF --timeout 100 --retries 0 --json > sent.json 2>/dev/null
+        rdmatool mad send PortCounters ${RIGHT} port_select=1 -d rxe0 ${OPTIONS[way]} ${way === 'device new' ? '--pkey-index 3' : ''} --class PERF --timeout 100 --retries 0 --json > sent.json 2>/dev/null
         echo "$?"; tr -d '\\n' < sent.json; echo; wait $server; cat $out`);
       const [status, sent = '', ...received] = stdout.trim().split('\n');
       expect(status).toBe('75');
@@ -105,7 +105,14 @@ describe('request and answer', () => {
       const [, came] = lines<MadRecvObject>('mad-recv', received.join('\n'));
       expect(document).toMatchObject({
         error: { code: 'TIMED_OUT' },
-        header: { status: { value: 110, name: 'ETIMEDOUT' }, timeout_ms: 100, qpn: 1, gid: RIGHT },
+        header: {
+          status: { value: 110, name: 'ETIMEDOUT' },
+          timeout_ms: 100,
+          qpn: 1,
+          gid: RIGHT,
+          // As it was sent; the old header has none.
+          pkey_index: way === 'device new' ? 3 : null,
+        },
         reply: null,
       });
       expect(came).toMatchObject({ event: 'received', message: { attribute: 'PortCounters' } });
@@ -138,6 +145,19 @@ describe('request and answer', () => {
   });
 });
 
+it('many requests at once, before the neighbours are known, are all answered', async () => {
+  const { stdout, stderr } = await script(`${SERVING}
+    serve serve -d rxe1
+    ip -6 neigh flush all; ip neigh flush all
+    rdmatool mad send 0 ${RIGHT} -d rxe0 --class 0x32 --oui 0x001405 -c 100 --window 100 --timeout 5000 --retries 10 --json | tr -d '\\n'; echo
+    end`);
+  const [sent = '', ...served] = stdout.trim().split('\n');
+  expect(parse<MadSendResult>('mad-send', sent), stderr).toMatchObject({ error: null, received: 100 });
+  // None that could not be sent; the last is Ctrl-C's.
+  expect(served.slice(0, -1).filter((line) => !line.includes('"error":null'))).toEqual([]);
+  expect(served.at(-1)).toContain('"INTERRUPTED"');
+});
+
 describe('the old header is real', () => {
   const traced = (options: string) =>
     script(`dmesg -C
@@ -165,6 +185,15 @@ describe('the old header is real', () => {
     );
     expect(stdout).toMatch(/write\(\d+<[^>]*>, .*, 320\b/);
     expect(stdout).not.toContain('did not enable P_Key index support');
+  });
+
+  it('the P_Key index stands at byte 56 of the new one', async () => {
+    const { stdout } = await script(
+      `strace -f --seccomp-bpf -P /dev/infiniband/umad0 -xx -s 64 -e trace=write -o trace.txt rdmatool mad send PortCounters ${RIGHT} -d rxe0 --class PERF --transport device --pkey-index 0x102 --json > /dev/null 2>&1
+      cat trace.txt`,
+    );
+    // struct ib_user_mad_hdr: a host-order number of 16 bits, and six reserved bytes.
+    expect(stdout).toMatch(/write\([^,]*, "(\\x..){56}\\x02\\x01(\\x00){6}"\.\.\., 320\)/);
   });
 });
 

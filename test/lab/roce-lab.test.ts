@@ -104,6 +104,20 @@ describe('a guest that is up', () => {
       expect(linesOf(stderr).at(-1)).toBe(String(128 + constants.signals.SIGPIPE));
     });
 
+    it('whose reader goes away while they have nothing to say', async () => {
+      const lab = `${process.execPath} bin/rdmatool.js lab run roce -- rdmatool cm listen 10.9.1.1 --timeout 100000`;
+      const started = performance.now();
+      const { stdout, stderr } = await place.start([
+        'bash',
+        '-c',
+        `${lab} | head -n 1 >/dev/null; echo "ended \${PIPESTATUS[0]}"`,
+      ]).outcome;
+      expect(stdout).toBe('ended 0\n');
+      // That it is a lab, and no failure.
+      expect(linesOf(stderr).length).toBe(1);
+      expect(performance.now() - started).toBeLessThan(40_000);
+    });
+
     it('several at once', async () => {
       const outcomes = await Promise.all(
         Array.from({ length: 8 }, (_, index) => script(`cat; exit ${index}`, { input: `from ${index}` })),

@@ -74,6 +74,11 @@ export class GuestCommand {
     this.#send(FrameType.DATA, StreamNumber.IN);
   }
 
+  /** Nobody reads its stdout any more: it is to notice it without writing, too. */
+  outputUnread(): void {
+    this.#send(FrameType.DATA, StreamNumber.OUT);
+  }
+
   /** For the command's process group. */
   signal(number: number): void {
     this.#send(FrameType.SIGNAL, 0, u32Bytes(number));

@@ -21,6 +21,8 @@ export interface RoceRunOptions {
   /** Not to use KVM even where it is, if a guest has to be started. */
   readonly emulate: boolean;
   readonly say: (line: string) => void;
+  /** Aborts when nobody reads this process's stdout any more. */
+  readonly unread: AbortSignal;
 }
 
 /**
@@ -39,7 +41,8 @@ export async function runRoceLab(options: RoceRunOptions): Promise<number> {
     const run = (wire: Wire, kernel: string, acceleration: Acceleration): Promise<number> => {
       options.say(`lab roce: ${machineText(kernel, acceleration)}`);
       const request = requestFor(options.command, shares);
-      return runInOwnTerminal(wire, request, watch, (message) => options.say(`lab roce: ${message}`));
+      const complain = (message: string): void => options.say(`lab roce: ${message}`);
+      return runInOwnTerminal(wire, request, watch, complain, options.unread);
     };
     if (resident.state === 'up') {
       requireSameVersion(resident);

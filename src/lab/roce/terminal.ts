@@ -22,6 +22,7 @@ const ownSize = (): TerminalSize => ({ columns: process.stdout.columns, rows: pr
 /**
  * Runs a command over a wire that is its own, to its end. Returns its exit status as a shell would: 128 and the signal
  * that ended it, 127 when there is no such command, 126 when it cannot be executed.
+ * @param unread aborts when nobody reads this process's stdout any more
  * @throws LabError where the guest ends before the command does
  */
 export async function runInOwnTerminal(
@@ -29,10 +30,13 @@ export async function runInOwnTerminal(
   request: CommandRequest,
   watch: SignalWatch,
   complain: (message: string) => void,
+  unread: AbortSignal,
 ): Promise<number> {
   const command = new GuestCommand(wire, SESSION, request, (stream, bytes) => writeOwn(stream, bytes));
+  const leaveUnread = (): void => command.outputUnread();
   const resized = (): void => command.resize(ownSize());
   wire.listen((frame) => command.handle(frame));
+  unread.addEventListener('abort', leaveUnread);
   watch.forward = (signal) => command.signal(constants.signals[signal]);
   // Keys are for the terminal in the guest, Ctrl-C as well.
   const restore = request.terminal === null ? null : makeTerminalRaw();
@@ -43,6 +47,7 @@ export async function runInOwnTerminal(
     return statusOf(await command.end, request, complain);
   } finally {
     watch.forward = null;
+    unread.removeEventListener('abort', leaveUnread);
     process.stdout.off('resize', resized);
     restore?.();
     process.stdin.destroy();

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Place } from '../roce/tools.ts';
 import { bundleDriver } from './bundle.ts';
-import { killAtRandom } from './kills.ts';
+import { killConnected } from './kills.ts';
 import { type BACKENDS, resources } from './lab.ts';
 
 interface Counts {
@@ -66,8 +66,8 @@ export function inNumbers(
       expect((await drive('pending', untaken)).serverMs).toBeLessThan(2000);
     });
 
-    it(`${kills} runs killed at random moments`, () =>
-      killAtRandom(place, kills, backend === 'kernel' ? ['--backend', 'kernel'] : []));
+    it(`${kills} listeners and clients that are killed`, () =>
+      killConnected(place, kills, 200_000, backend === 'kernel' ? ['--backend', 'kernel'] : []));
 
     it('nothing is left', async () => {
       expect(await resources(place)).toMatch(

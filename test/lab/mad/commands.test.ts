@@ -51,6 +51,20 @@ describe('on a healthy fabric', () => {
     expect([status, stderr]).toEqual([75, expect.stringContaining('ibping -S')]);
   });
 
+  it.each(['--transport libibumad', '--header old'])(
+    'mad send --header-field: the simulator goes by the LID, gives back the id, and carries nothing else: %s',
+    async (options) => {
+      const send = (field: string) =>
+        fabric.json(
+          `mad send NodeInfo 1 --class SUBN_LID_ROUTED ${options} --timeout 100 --retries 0 --header-field ${field}`,
+        );
+      expect(await send('id=5')).toMatchObject({ error: null, received: 1, header: { id: 5 } });
+      expect(await send('sl=3')).toMatchObject({ error: null, received: 1, header: { sl: 0 } });
+      // Nobody has that LID.
+      expect(await send('lid=99')).toMatchObject({ error: { code: 'TIMED_OUT' }, received: 0 });
+    },
+  );
+
   it('mad send answers with fields, header, bytes and times', async () => {
     const one = await fabric.json('mad send NodeInfo 0,1');
     expect(one).toMatchObject({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requiredAttribute } from '../../../src/datagram/attributes.ts';
+import { attributeOf, componentBits, requiredAttribute } from '../../../src/datagram/attributes.ts';
 import { Method, MgmtClass } from '../../../src/datagram/classes.ts';
 import { decodeMad, encodeMad, type FieldValues, type Mad } from '../../../src/datagram/message.ts';
 import { Failure } from '../../../src/explain/failure.ts';
@@ -15,11 +15,15 @@ interface Asked {
   readonly id: number;
   readonly mod?: number;
   readonly oui?: number;
+  /** Of a record of subnet administration: their components are chosen. */
   readonly fields?: FieldValues;
 }
 
-function request({ cls, method = 'Get', id, mod = 0, oui }: Asked): Mad {
+function request({ cls, method = 'Get', id, mod = 0, oui, fields = {} }: Asked): Mad {
   const mgmtClass = typeof cls === 'number' ? cls : MgmtClass.valueOf(cls);
+  const attribute = attributeOf(mgmtClass, id);
+  const bits = attribute && componentBits(attribute);
+  const mask = Object.keys(fields).reduce((sum, name) => sum | (bits?.get(name) ?? 0n), 0n);
   return decodeMad(
     encodeMad({
       header: {
@@ -31,7 +35,8 @@ function request({ cls, method = 'Get', id, mod = 0, oui }: Asked): Mad {
         attr_id: id,
         attr_mod: mod,
       },
-      sections: { vendor: { oui: oui ?? 0 }, sa: { component_mask: 5n, sm_key: 9n } },
+      sections: { vendor: { oui: oui ?? 0 }, sa: { component_mask: mask, sm_key: 9n } },
+      ...(bits ? { attribute, fields } : {}),
     }),
   );
 }
@@ -71,10 +76,8 @@ describe('a file of answers', () => {
     expect(decodeMad(answer?.mad ?? new Uint8Array()).status).toBe(0x1c);
   });
 
-  it('gives one record to Get, and all to GetTable, in segments', () => {
+  it('gives all records to GetTable, in segments', () => {
     const file = rules({ ...NODE_RECORD, records: [{ lid: 1 }, { lid: 2 }], repeat: 50 });
-    const one = answerTo(request({ cls: 'SUBN_ADM', id: 0x11 }), file);
-    expect([one?.rmpp, one?.mad.length, one?.mad[3]]).toEqual([false, 256, 0x81]);
     const all = answerTo(request({ cls: 'SUBN_ADM', method: 'GetTable', id: 0x11 }), file);
     // A NodeRecord has 108 bytes and lies at multiples of 8; the data begins at byte 56.
     expect([all?.rmpp, all?.mad.length, all?.mad[3]]).toEqual([true, 56 + 100 * 112, 0x92]);
@@ -89,11 +92,57 @@ describe('a file of answers', () => {
     expect(sections.find(({ name }) => name === 'sa')?.values['sm_key']).toBe(0n);
   });
 
-  it('says of an empty table that there are no records', () => {
-    const asked = request({ cls: 'SUBN_ADM', method: 'GetTable', id: 0x11 });
-    expect(answerTo(asked, rules({ ...NODE_RECORD, records: [] }))).toMatchObject({
-      status: 0x0300,
-      rmpp: false,
+  describe('of records', () => {
+    const NODES = [
+      { lid: 1, node_type: 1, num_ports: 1, node_description: 'one' },
+      { lid: 2, node_type: 2, num_ports: 4, node_description: 'two' },
+      { lid: 3, node_type: 1, num_ports: 2, node_description: 'three' },
+    ];
+    const NODE = { cls: 'SUBN_ADM', id: 0x11 } as const;
+    const PATH = { cls: 'SUBN_ADM', id: 0x35 } as const;
+    const nodes = rules({ ...NODE_RECORD, records: NODES });
+    const table = (asked: Asked, file = nodes) => {
+      const answer = answerTo(request({ ...asked, method: 'GetTable' }), file);
+      expect([answer?.status, answer?.rmpp]).toEqual([0, true]);
+      return decodeMad(answer?.mad ?? new Uint8Array()).records;
+    };
+    const lids = (asked: Asked) => table(asked).map(({ lid }) => lid);
+
+    it('gives those to GetTable that the component mask chooses', () => {
+      expect(lids(NODE)).toEqual([1, 2, 3]);
+      expect(lids({ ...NODE, fields: { node_type: 1 } })).toEqual([1, 3]);
+      expect(lids({ ...NODE, fields: { node_type: 1, num_ports: 2 } })).toEqual([3]);
+      expect(lids({ ...NODE, fields: { node_description: 'two' } })).toEqual([2]);
+      // As an SA does: a table may be empty.
+      expect(lids({ ...NODE, fields: { lid: 9 } })).toEqual([]);
+    });
+
+    it('gives one to Get, and says where there is none, or more than one', () => {
+      const get = (fields: FieldValues) => answerTo(request({ ...NODE, fields }), nodes);
+      const one = get({ lid: 2 });
+      expect([one?.status, one?.rmpp, one?.mad.length, one?.mad[3]]).toEqual([0, false, 256, 0x81]);
+      expect(decodeMad(one?.mad ?? new Uint8Array()).records).toMatchObject([{ lid: 2, num_ports: 4 }]);
+      // ERR_NO_RECORDS and ERR_TOO_MANY_RECORDS, IBTA 15.4.4.
+      expect(get({ lid: 9 })?.status).toBe(0x0300);
+      expect(get({ node_type: 1 })?.status).toBe(0x0400);
+      expect(get({})?.status).toBe(0x0400);
+      expect(answerTo(request(NODE), rules({ ...NODE_RECORD, records: [] }))?.status).toBe(0x0300);
+    });
+
+    it('takes num_path for a limit, and passes over what a selector means', () => {
+      const file = rules({
+        class: 'SUBN_ADM',
+        attribute: 'PathRecord',
+        records: [1, 2, 3].map((dlid) => ({ dlid, slid: 9, mtu: 5 })),
+      });
+      const paths = (fields: FieldValues) => table({ ...PATH, fields }, file).map(({ dlid }) => dlid);
+      expect(paths({ slid: 9, num_path: 2 })).toEqual([1, 2]);
+      expect(paths({ dlid: 3, num_path: 2 })).toEqual([3]);
+      // GREATER is 0, EXACTLY 2.
+      expect(paths({ mtu_selector: 0, mtu: 1 })).toEqual([1, 2, 3]);
+      expect(paths({ mtu_selector: 2, mtu: 1 })).toEqual([]);
+      expect(paths({ mtu_selector: 2, mtu: 5 })).toEqual([1, 2, 3]);
+      expect(answerTo(request({ ...PATH, fields: { slid: 9, num_path: 1 } }), file)?.status).toBe(0);
     });
   });
 

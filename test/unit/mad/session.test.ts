@@ -88,6 +88,54 @@ describe('requests', () => {
     await engine.close();
   });
 
+  describe('whose writes wait in the kernel until it knows the neighbour', () => {
+    /** Writes last 20 ms. */
+    class SlowChannel extends FakeChannel {
+      writing = 0;
+      mostWriting = 0;
+      override async sendAsync(message: Uint8Array): Promise<void> {
+        this.mostWriting = Math.max(this.mostWriting, ++this.writing);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        this.writing--;
+        this.send(message);
+      }
+    }
+    const grh = { gid: new Uint8Array(16), gidIndex: 0, hopLimit: 64, trafficClass: 0, flowLabel: 0 };
+    const address = { ...ADDRESS, grh };
+    const mad = new Uint8Array(256);
+
+    it('take turns on a few threads, however many there are', async () => {
+      const channel = new SlowChannel(answerOf);
+      const engine = new MadEngine(channel, 200);
+      const requests = Array.from({ length: 100 }, () =>
+        engine.request({ agent: 0, address, mad, timeoutMs: 1000, retries: 0 }),
+      );
+      const posts = Array.from({ length: 100 }, () => engine.post({ agent: 0, address, mad, tid: null }));
+      expect(await Promise.all(requests)).toHaveLength(100);
+      await Promise.all(posts);
+      expect(channel.sent).toHaveLength(200);
+      expect(channel.mostWriting).toBe(8);
+      await engine.close();
+    });
+
+    it('are given up when the port is closed, those that have begun awaited', async () => {
+      const channel = new SlowChannel(() => null);
+      const engine = new MadEngine(channel, 200);
+      const posts = Array.from({ length: 20 }, () =>
+        engine.post({ agent: 0, address, mad, tid: null }).then(
+          () => 'sent',
+          (error: unknown) => String(error),
+        ),
+      );
+      await engine.close();
+      expect(channel.closed).toBe(1);
+      const outcomes = await Promise.all(posts);
+      expect(outcomes.filter((each) => each === 'sent')).toHaveLength(8);
+      expect(outcomes.filter((each) => /closed/.test(each))).toHaveLength(12);
+      expect(channel.sent).toHaveLength(8);
+    });
+  });
+
   it('end when the port is closed, which waits for the thread that polls', async () => {
     const channel = new FakeChannel(() => null);
     const engine = new MadEngine(channel, 4);
@@ -249,7 +297,9 @@ describe('failures', () => {
 
   it('an interruption closes the port', async () => {
     const channel = new FakeChannel(() => null);
-    const work = withSession({ ...OPTIONS, timeoutMs: 10_000 }, fakeUmad(channel), (session) =>
+    const interruption = new AbortController();
+    const options = { ...OPTIONS, timeoutMs: 10_000 };
+    const work = withSession(options, fakeUmad(channel), interruption.signal, (session) =>
       session.ask({
         attribute: requiredAttribute('NodeInfo', 'subnet'),
         mgmtClass: 1,
@@ -257,7 +307,7 @@ describe('failures', () => {
         target: LID,
       }),
     );
-    setTimeout(() => process.emit('SIGINT'), 20);
+    setTimeout(() => interruption.abort(), 20);
     expect((await failureOf(work)).code).toBe('INTERRUPTED');
     expect(channel.closed).toBe(1);
   });
