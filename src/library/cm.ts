@@ -3,8 +3,16 @@ import { DEFAULT_PORT, type Endpoint, EndpointError, parseEndpoint } from '../cm
 import type { ConnectRequest } from '../cm/connect.ts';
 import type { CmEnvironment, CmSettings } from '../cm/session.ts';
 import { Failure } from '../explain/failure.ts';
-import type { CmBindResult, CmConnectResult, CmListenObject, CmResolveResult } from '../model/cm.ts';
+import type {
+  CmBindResult,
+  CmConnectResult,
+  CmGetaddrinfoResult,
+  CmInitQpAttrResult,
+  CmListenObject,
+  CmResolveResult,
+} from '../model/cm.ts';
 import type { CmJoinResult } from '../model/cm-join.ts';
+import { type Choices, checkOptions, LONGEST_MS, MOST, type Ranges } from './checks.ts';
 import { orThrow } from './outcome.ts';
 
 /** What all sequences take. */
@@ -73,6 +81,17 @@ export interface ListenOptions extends HandshakeOptions {
   readonly echo?: boolean;
 }
 
+/** What rdma_getaddrinfo(3) takes as hints. */
+export interface GetaddrinfoOptions extends Pick<CmOptions, 'portSpace' | 'timeoutMs' | 'signal'> {
+  readonly family?: (typeof FAMILIES)[number];
+  /** For listening: RAI_PASSIVE. */
+  readonly passive?: boolean;
+  /** Looks no name up: RAI_NUMERICHOST. */
+  readonly numeric?: boolean;
+  /** Asks for no routes: RAI_NOROUTE. */
+  readonly noRoute?: boolean;
+}
+
 /** A member of a multicast group. */
 export interface JoinOptions
   extends Pick<CmOptions, 'bind' | 'timeoutMs' | 'tos' | 'ackTimeout' | 'backend' | 'signal'> {
@@ -90,8 +109,32 @@ export interface JoinOptions
 }
 
 const PORT_SPACES = { tcp: 'TCP', udp: 'UDP', ib: 'IB', ipoib: 'IPOIB' } as const;
+const FAMILIES = ['any', 'inet', 'inet6', 'ib'] as const;
+/** Any number does over InfiniBand and RoCE. */
+const ANY_QP_NUM = 1;
 const PING_BYTES = 64;
 const DATAGRAM_BYTES = 100;
+
+const CM_RANGES = {
+  port: [0, 65_535],
+  timeoutMs: [1, LONGEST_MS],
+  tos: [0, 255],
+  ackTimeout: [0, 31],
+  responderResources: [0, 255],
+  initiatorDepth: [0, 255],
+  rnrRetryCount: [0, 7],
+  retryCount: [0, 7],
+  qpNum: [0, 0xffffff],
+  holdMs: [0, LONGEST_MS],
+} as const satisfies Ranges;
+const PING_RANGES = { count: [1, 10_000_000], size: [1, 1 << 20] } as const satisfies Ranges;
+const LISTEN_RANGES = { backlog: [1, 65_535], count: [1, MOST] } as const satisfies Ranges;
+const JOIN_RANGES = { send: [0, MOST], receive: [0, MOST], size: [1, 4096] } as const satisfies Ranges;
+const CM_CHOICES = {
+  portSpace: ['tcp', 'udp', 'ib', 'ipoib'],
+  backend: ['librdmacm', 'kernel'],
+  rejectReason: [28, 35],
+} as const satisfies Choices;
 
 /** Binds an id to a local address, and destroys it: `rdmatool cm bind`. Throws Failure. */
 export async function bind(address: string, options: CmOptions = {}): Promise<CmBindResult> {
@@ -113,9 +156,66 @@ export async function resolve(address: string, options: CmOptions = {}): Promise
 export async function connect(address: string, options: ConnectOptions = {}): Promise<CmConnectResult> {
   const peer = endpointOf(address);
   const settings = settingsOf(options);
-  const { connect: run, RPING_REQUEST } = await import('../cm/connect.ts');
+  const { connect: run } = await import('../cm/connect.ts');
   const { ping } = options;
-  const request: ConnectRequest = {
+  if (ping !== undefined) checkOptions({ ...ping }, PING_RANGES);
+  const request = {
+    ...(await requestOf(options)),
+    ping: ping === undefined ? null : { count: ping.count, size: ping.size ?? PING_BYTES },
+  };
+  return orThrow(await run(peer, request, settings, await environmentOf(options)));
+}
+
+/**
+ * Connects without a queue pair of its own, and asks what the connection manager gives one for INIT, RTR and RTS:
+ * `rdmatool cm init-qp-attr`. Throws Failure.
+ * @param options names queue pair 1 unless `qpNum` is given
+ */
+export async function initQpAttr(
+  address: string,
+  options: HandshakeOptions = {},
+): Promise<CmInitQpAttrResult> {
+  const peer = endpointOf(address);
+  const settings = settingsOf(options);
+  const { initQpAttr: run } = await import('../cm/connect.ts');
+  const request = await requestOf({ ...options, qpNum: options.qpNum ?? ANY_QP_NUM });
+  return orThrow(await run(peer, request, settings, await environmentOf(options)));
+}
+
+/** What rdma_getaddrinfo(3) answers: `rdmatool cm getaddrinfo`. Throws Failure. No device is opened. */
+export async function getaddrinfo(
+  node: string | null,
+  service: string | number | null = null,
+  options: GetaddrinfoOptions = {},
+): Promise<CmGetaddrinfoResult> {
+  checkOptions(
+    options,
+    { timeoutMs: CM_RANGES.timeoutMs },
+    { portSpace: CM_CHOICES.portSpace, family: FAMILIES },
+  );
+  const text = service === null ? null : String(service);
+  // The library would take the port modulo 65536.
+  if (text !== null && /^[0-9]+$/.test(text))
+    checkOptions({ service: Number(text) }, { service: [0, 65_535] });
+  const { getaddrinfo: run } = await import('../cm/getaddrinfo.ts');
+  const { machine } = await environmentOf(options);
+  const query = {
+    node,
+    service: text,
+    portSpace: PORT_SPACES[options.portSpace ?? 'tcp'],
+    family: options.family ?? 'any',
+    passive: options.passive ?? false,
+    numeric: options.numeric ?? false,
+    noRoute: options.noRoute ?? false,
+    timeoutMs: options.timeoutMs ?? 10_000,
+  };
+  return orThrow(await run(query, machine, options.signal ?? null));
+}
+
+async function requestOf(options: ConnectOptions): Promise<ConnectRequest> {
+  const { RPING_REQUEST } = await import('../cm/connect.ts');
+  return {
+    ...RPING_REQUEST,
     privateData: bytesOf(options.privateData),
     responderResources: options.responderResources ?? RPING_REQUEST.responderResources,
     initiatorDepth: options.initiatorDepth ?? RPING_REQUEST.initiatorDepth,
@@ -125,9 +225,7 @@ export async function connect(address: string, options: ConnectOptions = {}): Pr
     srq: options.srq ?? RPING_REQUEST.srq,
     qpNum: options.qpNum ?? RPING_REQUEST.qpNum,
     holdMs: options.holdMs ?? RPING_REQUEST.holdMs,
-    ping: ping === undefined ? null : { count: ping.count, size: ping.size ?? PING_BYTES },
   };
-  return orThrow(await run(peer, request, settings, await environmentOf(options)));
 }
 
 /**
@@ -139,6 +237,8 @@ export async function* listen(
   address: string | null,
   options: ListenOptions = {},
 ): AsyncGenerator<CmListenObject, void> {
+  const settings = settingsOf(options);
+  checkOptions(options, LISTEN_RANGES);
   const { listen: run } = await import('../cm/listen.ts');
   const left = new AbortController();
   const signal = options.signal === undefined ? left.signal : AbortSignal.any([left.signal, options.signal]);
@@ -161,7 +261,7 @@ export async function* listen(
   const waiting: CmListenObject[] = [];
   let wake = (): void => {};
   let isOver = false;
-  const ended = run(request, settingsOf(options), environment, async (object) => {
+  const ended = run(request, settings, environment, async (object) => {
     waiting.push(object);
     wake();
   }).finally(() => {
@@ -196,6 +296,7 @@ const orThrowIfLast = (object: CmListenObject): CmListenObject =>
 
 /** Joins a multicast group, sends to it or receives from it, and leaves it: `rdmatool cm join`. Throws Failure. */
 export async function join(group: string, options: JoinOptions = {}): Promise<CmJoinResult> {
+  checkOptions(options, JOIN_RANGES, { portSpace: ['udp', 'ipoib'] });
   const { join: run } = await import('../cm/join.ts');
   const request = {
     sendOnly: options.sendOnly ?? false,
@@ -209,6 +310,7 @@ export async function join(group: string, options: JoinOptions = {}): Promise<Cm
 }
 
 function settingsOf(options: CmOptions): CmSettings {
+  checkOptions(options, CM_RANGES, CM_CHOICES);
   return {
     portSpace: PORT_SPACES[options.portSpace ?? 'tcp'],
     bind: options.bind === undefined ? null : endpointOf(options.bind),

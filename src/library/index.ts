@@ -4,6 +4,8 @@ export type { Json } from '../layout/codec.ts';
 export type {
   CmBindResult,
   CmConnectResult,
+  CmGetaddrinfoResult,
+  CmInitQpAttrResult,
   CmListenObject,
   CmResolveResult,
 } from '../model/cm.ts';
@@ -20,7 +22,10 @@ export {
   type CmOptions,
   type ConnectOptions,
   connect,
+  type GetaddrinfoOptions,
+  getaddrinfo,
   type HandshakeOptions,
+  initQpAttr,
   type JoinOptions,
   join,
   type ListenOptions,

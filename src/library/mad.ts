@@ -5,6 +5,7 @@ import type { HeaderKind, TransportName } from '../mad/backend.ts';
 import type { MadSession, SessionOptions } from '../mad/session.ts';
 import type { Target } from '../mad/target.ts';
 import type { MadGetResult, MadPingResult, MadSendResult, MadTableResult } from '../model/mad.ts';
+import { checkOptions, LONGEST_MS, MOST, type Ranges } from './checks.ts';
 import { orThrow } from './outcome.ts';
 
 /** From where a datagram goes, and how long its answer is waited for. */
@@ -100,6 +101,30 @@ export interface MadSendOptions extends MadOptions {
   readonly window?: number;
 }
 
+const MAD_RANGES = {
+  port: [1, 255],
+  timeoutMs: [1, LONGEST_MS],
+  retries: [0, 1000],
+  window: [1, 65_535],
+} as const satisfies Ranges;
+const GET_RANGES = {
+  modifier: [0, 0xffffffff],
+  portNum: [0, 255],
+  inPort: [0, 255],
+  block: [0, 0xffff],
+} as const satisfies Ranges;
+const PING_RANGES = { count: [1, MOST], intervalMs: [0, LONGEST_MS] } as const satisfies Ranges;
+const SEND_RANGES = {
+  classVersion: [0, 255],
+  modifier: [0, 0xffffffff],
+  oui: [0, 0xffffff],
+  sl: [0, 15],
+  qpn: [0, 0xffffff],
+  qkey: [0, 0xffffffff],
+  pkeyIndex: [0, 0xffff],
+  count: [1, MOST],
+} as const satisfies Ranges;
+
 /**
  * Asks a node for an attribute: `rdmatool mad get`. Throws Failure.
  * @param attribute such as NodeInfo, PortInfo, PortCounters; any spelling of upper and lower case
@@ -110,11 +135,12 @@ export async function madGet(
   target: string | null = null,
   options: MadGetOptions = {},
 ): Promise<MadGetResult> {
+  checkOptions(options, GET_RANGES);
   const { checkQuestion, getAttribute } = await import('../mad/get.ts');
   const question = {
     attribute,
     target: target === null ? null : await targetOf(target),
-    mgmtClass: options.mgmtClass === undefined ? null : classOf(options.mgmtClass),
+    mgmtClass: options.mgmtClass === undefined ? null : await classOf(options.mgmtClass),
     modifier: options.modifier ?? null,
     portNum: options.portNum ?? null,
     inPort: options.inPort ?? null,
@@ -141,13 +167,19 @@ export async function madTable(record: string, options: MadTableOptions = {}): P
 
 /** Pings a node that runs `ibping -S`: `rdmatool mad ping`. Throws Failure, such as SOME_LOST. */
 export async function madPing(target: string, options: MadPingOptions = {}): Promise<MadPingResult> {
+  checkOptions(options, PING_RANGES);
   const { ping } = await import('../mad/ping.ts');
   const pings = {
     target: await targetOf(target),
     count: options.count ?? 5,
     intervalMs: options.intervalMs ?? 100,
   };
-  return withSession(options, (session, signal) => ping(session, pings, signal));
+  return withSession(options, async (session, signal) => {
+    const result = await ping(session, pings, signal);
+    // The command shows what it has when Ctrl-C ends it; whoever aborts a call is told that it was.
+    const wasCutOff = signal.aborted && result.sent < pings.count;
+    return wasCutOff ? { ...result, error: interrupted(result.sent, pings.count).toJSON() } : result;
+  });
 }
 
 /**
@@ -161,9 +193,9 @@ export async function madSend(
   options: MadSendOptions = {},
 ): Promise<MadSendResult> {
   const { buildMad, needsWrite, sendMad } = await import('../mad/send.ts');
+  checkOptions(options, SEND_RANGES);
   const to = await targetOf(target);
-  const method =
-    typeof options.method === 'number' ? options.method : Method.valueOf(options.method ?? 'Get');
+  const method = await numberOf(Method, options.method ?? 'Get', 'method');
   if (needsWrite(method) && options.write !== true) {
     throw new Failure(
       'USAGE',
@@ -173,7 +205,9 @@ export async function madSend(
   }
   const datagram = {
     target: to,
-    mgmtClass: classOf(options.mgmtClass ?? (to.kind === 'path' ? 'SUBN_DIRECTED_ROUTE' : 'SUBN_LID_ROUTED')),
+    mgmtClass: await classOf(
+      options.mgmtClass ?? (to.kind === 'path' ? 'SUBN_DIRECTED_ROUTE' : 'SUBN_LID_ROUTED'),
+    ),
     classVersion: options.classVersion ?? null,
     method,
     attribute,
@@ -205,6 +239,7 @@ async function withSession<R extends Parameters<typeof orThrow>[0]>(
   options: MadOptions & { readonly window?: number },
   work: (session: MadSession, signal: AbortSignal) => Promise<R>,
 ): Promise<R> {
+  checkOptions(options, MAD_RANGES, { transport: ['libibumad', 'device'], header: ['old', 'new'] });
   const { withSession: open } = await import('../mad/open.ts');
   const { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, DEFAULT_WINDOW } = await import('../mad/session.ts');
   const wanted: SessionOptions = {
@@ -231,8 +266,32 @@ async function targetOf(text: string): Promise<Target> {
   }
 }
 
-const classOf = (named: ManagementClass): number =>
-  typeof named === 'number' ? named : MgmtClass.valueOf(named);
+const classOf = (named: ManagementClass): Promise<number> => numberOf(MgmtClass, named, 'mgmtClass');
+
+/** The number by its name, or itself. Throws Failure USAGE for a name that there is not, and for what fits no byte. */
+async function numberOf<N extends string>(
+  table: { valueOf(name: N): number },
+  named: number | N,
+  option: string,
+): Promise<number> {
+  if (typeof named === 'number') {
+    checkOptions({ [option]: named }, { [option]: [0, 255] });
+    return named;
+  }
+  const { usageFailure } = await import('../mad/failures.ts');
+  try {
+    return table.valueOf(named);
+  } catch (error) {
+    throw usageFailure(error);
+  }
+}
+
+const interrupted = (sent: number, count: number): Failure =>
+  new Failure(
+    'INTERRUPTED',
+    `interrupted after ${sent} of ${count} pings`,
+    'result has those that were sent',
+  );
 
 const assignments = (fields: Readonly<Record<string, string | number | bigint>> = {}): string[] =>
   Object.entries(fields).map(([name, value]) => `${name}=${value}`);
