@@ -50,7 +50,8 @@ export async function withSession<T>(
     signal.throwIfAborted();
     return await work(session, signal);
   } catch (error) {
-    if (signal.aborted) throw new Failure('INTERRUPTED', 'interrupted', 'everything was taken down', { cause: error });
+    if (signal.aborted)
+      throw new Failure('INTERRUPTED', 'interrupted', 'everything was taken down', { cause: error });
     throw error;
   } finally {
     signal.removeEventListener('abort', close);
