@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type CmDocument, cmJson, LEFT, parse, RIGHT, TESTED_BACKENDS, useGuest } from './cm/lab.ts';
 import { inNumbers } from './cm/numbers.ts';
+import { foreign } from './support/json.ts';
 
 // A guest without KVM on a busy machine is slow.
 vi.setConfig({ testTimeout: 240_000 });
@@ -67,7 +68,7 @@ describe.each(TESTED_BACKENDS)('through $backend', ({ backend, words }) => {
         /rxe0\/1 .* state CONNECT ps TCP .*dst-addr 10\.9\.1\.1:7174/,
       );
       const shown = await script('rdma -j resource show cm_id');
-      const ids: readonly Record<string, unknown>[] = JSON.parse(shown.stdout);
+      const ids = foreign<readonly Record<string, unknown>[]>(shown.stdout);
       const held = ids.find((id) => id['ifname'] === 'rxe0' && id['state'] === 'CONNECT');
       const outcome = await client.outcome;
       const document = parse('cm-connect', outcome.stdout);

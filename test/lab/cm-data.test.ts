@@ -4,6 +4,7 @@ import { bundleDriver } from './cm/bundle.ts';
 import { CELLS, connect, listen } from './cm/cells.ts';
 import { LEFT, parse, resources, useGuest } from './cm/lab.ts';
 import { expectMeeting, meet } from './cm/meetings.ts';
+import { foreign } from './support/json.ts';
 
 // A guest without KVM on a busy machine is slow.
 vi.setConfig({ testTimeout: 240_000 });
@@ -68,7 +69,7 @@ interface Rubbish {
 describe('an echo service', () => {
   it('ends the connection with whoever sends rubbish, says why, and goes on', async () => {
     const { stdout } = await place.inLab(['node', await bundleDriver(), 'rubbish', '1']);
-    const { outcomes, said, failure, before, after }: Rubbish = JSON.parse(stdout);
+    const { outcomes, said, failure, before, after } = foreign<Rubbish>(stdout);
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['DISCONNECTED']));
     expect(said).toEqual([
       expect.stringMatching(/^BAD_MESSAGE: .*sent 17 bytes/),

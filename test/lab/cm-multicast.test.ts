@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { bundleDriver } from './cm/bundle.ts';
 import { LEFT, resources, useGuest } from './cm/lab.ts';
+import { foreign } from './support/json.ts';
 
 // A guest without KVM on a busy machine is slow.
 vi.setConfig({ testTimeout: 240_000 });
@@ -19,7 +20,7 @@ describe('an id', () => {
     const before = await resources(place);
     const { stdout, stderr } = await place.inLab(['node', await bundleDriver(), 'joins', '1']);
     expect(stderr).not.toContain('Error');
-    const joined: Joins = JSON.parse(stdout);
+    const joined = foreign<Joins>(stdout);
     const dgidOf = async (group: string): Promise<string | undefined> => {
       const mckey = await place.inLab(['mckey', '-m', group, '-b', LEFT, '-s', '-C', '0']);
       return /joined dgid: (\S+) mlid/.exec(mckey.stdout)?.[1];

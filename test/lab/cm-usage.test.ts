@@ -1,7 +1,7 @@
 /** What cannot go well is refused before anything is opened: on a machine without a connection manager too. */
 import { describe, expect, it } from 'vitest';
+import { product } from './support/json.ts';
 import { rdmatool } from './support/rdmatool.ts';
-import { validatorOf } from './support/schemas.ts';
 
 const LONG = 'x'.repeat(197);
 
@@ -19,9 +19,9 @@ describe('refused at once', () => {
     [['listen', '--reject', '--private-data', LONG], 'PRIVATE_DATA_TOO_LONG', /at most 148/, 'cm-listen'],
   ] as const)('cm %j', async (args, code, message, schema) => {
     const { status, stdout, stderr } = await rdmatool(['cm', ...args, '--json']);
-    const document = JSON.parse(stdout);
-    expect(validatorOf(schema)(document)).toBe(true);
-    expect(document.error).toMatchObject({ code, message: expect.stringMatching(message) });
+    const document = product(stdout);
+    expect(document).toHaveProperty('schema', `rdmatool/${schema}/1`);
+    expect(document['error']).toMatchObject({ code, message: expect.stringMatching(message) });
     expect({ status, stderr }).toEqual({
       status: 2,
       stderr: expect.stringMatching(/^rdmatool: .*\nnext: .*\n$/),

@@ -31,6 +31,7 @@ import {
   TreePlace,
   Workshop,
 } from './efa/tools.ts';
+import { foreign } from './support/json.ts';
 
 const workshop = new Workshop();
 const place = new TreePlace();
@@ -214,12 +215,12 @@ describe('other programs', () => {
 
   it.runIf(existsSync('/usr/bin/rdma'))('rdma shows devices and links', async () => {
     const made = await lab({ devices: ['rdmap0s6:efa2', 'rxe0:rxe'] });
-    expect(JSON.parse(output(made, ['rdma', '-j', 'link']))).toMatchObject([
+    expect(foreign(output(made, ['rdma', '-j', 'link']))).toMatchObject([
       { ifindex: 0, ifname: 'rdmap0s6', port: 1, state: 'ACTIVE', physical_state: 'LINK_UP' },
       { ifindex: 1, ifname: 'rxe0', port: 1, state: 'ACTIVE', physical_state: 'LINK_UP', netdev: 'eth0' },
     ]);
     const guid = readFileSync(join(made.sysfs, 'class/infiniband/rdmap0s6/node_guid'), 'utf8').trim();
-    expect(JSON.parse(output(made, ['rdma', '-j', 'dev']))[0]).toMatchObject({
+    expect(foreign<object[]>(output(made, ['rdma', '-j', 'dev']))[0]).toMatchObject({
       ifname: 'rdmap0s6',
       node_guid: guid,
       sys_image_guid: guidText(0n),

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { MadRecvObject, MadSendResult, MadServeObject, MadTableResult } from '../../src/model/mad.ts';
 import { bundleDriver } from './cm/bundle.ts';
 import { parse, said, useGuest } from './cm/lab.ts';
+import { foreign } from './support/json.ts';
 
 // A guest without KVM on a busy machine is slow.
 vi.setConfig({ testTimeout: 300_000 });
@@ -34,8 +35,7 @@ beforeAll(async () => {
 async function drive<R>(...args: readonly string[]): Promise<R> {
   const { status, stdout, stderr } = await place.inLab(['node', driver, ...args]);
   expect(status, stderr).toBe(0);
-  const result: R = JSON.parse(stdout);
-  return result;
+  return foreign<R>(stdout);
 }
 
 /** A script in which `serve ...` has begun to listen before it goes on, and `end` ends it and prints what it said. */

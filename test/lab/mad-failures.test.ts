@@ -1,7 +1,7 @@
 /** Where management datagrams cannot be had: devices without umad, Ethernet ports, users who may not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectValid } from './mad/agreement.ts';
 import { Place, REPOSITORY } from './roce/tools.ts';
+import { product } from './support/json.ts';
 
 const RDMATOOL = `${process.execPath} ${REPOSITORY}/bin/rdmatool.js`;
 
@@ -21,10 +21,9 @@ function expectFailure(text: string, json: string, expected: Expected): void {
   expect(text).toMatch(expected.message);
   expect(text).toMatch(expected.hint);
   expect(text).not.toContain('mthca0');
-  const document = JSON.parse(json) as {
+  const document = product<{
     error: { code: string; errno: { name: string } | null; message: string };
-  };
-  expectValid(document);
+  }>(json);
   expect([document.error.code, document.error.errno?.name ?? null]).toEqual([expected.code, expected.errno]);
   expect(document.error.message).toMatch(expected.message);
 }

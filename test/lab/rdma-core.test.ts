@@ -2,7 +2,9 @@
 import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { QueryDeviceResult } from '../../src/model/query-device.ts';
 import { LIBRARIES } from './support/generation.ts';
+import { product } from './support/json.ts';
 import { testFolder } from './support/labs.ts';
 import { rdmatool } from './support/rdmatool.ts';
 
@@ -57,8 +59,8 @@ describe('a prefix', () => {
     copyFileSync(LIBRARY, join(root, 'lib/libibverbs.so.1'));
     const { status, stdout } = await on(root, 'sh', '-c', 'rdmatool query-device --json');
     expect(status).toBe(0);
-    const { libraries, devices } = JSON.parse(stdout);
-    expect(libraries.libibverbs.path).toBe(join(root, 'lib/libibverbs.so.1'));
+    const { libraries, devices } = product<QueryDeviceResult>(stdout);
+    expect(libraries?.libibverbs?.path).toBe(join(root, 'lib/libibverbs.so.1'));
     expect(devices).toMatchObject([{ name: 'rdmap0s6', error: null }]);
   });
 

@@ -3,11 +3,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants, release } from 'node:os';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BootFiles, prepareBootFiles } from '../../src/lab/roce/boot-files.ts';
 import { bootGuest } from '../../src/lab/roce/guest.ts';
+import type { ListResult } from '../../src/model/list.ts';
 import { childrenOf, isAlive, Place, REPOSITORY, type RunOptions } from './roce/tools.ts';
+import { product } from './support/json.ts';
 
 const place = new Place();
 afterAll(() => place.remove());
@@ -25,10 +26,8 @@ interface StatusDocument {
 
 /** `lab status --json`, which fits its schema. */
 async function labStatus() {
-  const schema = await place.rdmatool(['schema', 'lab-status']);
   const outcome = await place.rdmatool(['lab', 'status', 'roce', '--json']);
-  const document: StatusDocument = JSON.parse(outcome.stdout);
-  expect(new Ajv2020().validate(JSON.parse(schema.stdout), document)).toBe(true);
+  const document = product<StatusDocument>(outcome.stdout);
   return { exit: outcome.status, ...document.labs[0] };
 }
 
@@ -243,7 +242,7 @@ describe('a guest that is up', () => {
 
     it('in which rdmatool runs', async () => {
       const { stdout } = await place.inLab(['rdmatool', 'list', '--json']);
-      const { devices }: { devices: { name: string; error: unknown }[] } = JSON.parse(stdout);
+      const { devices } = product<ListResult>(stdout);
       expect(devices.map(({ name, error }) => [name, error])).toEqual([
         ['rxe0', null],
         ['rxe1', null],
@@ -334,7 +333,7 @@ describe('a guest that ends by itself', () => {
   it('with QEMU is reported once, with its console', async () => {
     // Two that start it at once get the same one.
     const outcomes = await Promise.all([1, 2].map(() => place.rdmatool(['lab', 'up', 'roce', '--json'])));
-    const documents: StatusDocument[] = outcomes.map(({ stdout }) => JSON.parse(stdout));
+    const documents = outcomes.map(({ stdout }) => product<StatusDocument>(stdout));
     const [keeper = 0, same] = documents.map(({ labs: [lab] }) => lab.process?.pid);
     expect(keeper).toBeGreaterThan(0);
     expect(same).toBe(keeper);

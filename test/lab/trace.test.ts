@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { TraceEntry, TraceSummary } from '../../src/model/trace.ts';
 import { LEFT, RIGHT, useGuest } from './cm/lab.ts';
-import { validatorOf } from './support/schemas.ts';
+import { products } from './support/json.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 const place = useGuest();
@@ -22,12 +22,7 @@ async function traced(
     `${serving} rdmatool trace --json -- ${command} 2>/dev/null; e=$?; [ -z "$s" ] || kill $s; exit $e`,
   );
   expect(status, stderr).toBe(0);
-  const objects = stdout
-    .trim()
-    .split('\n')
-    .map((line): TraceEntry | TraceSummary => JSON.parse(line));
-  const validate = validatorOf('trace');
-  for (const object of objects) expect(validate(object), JSON.stringify(validate.errors)).toBe(true);
+  const objects = products<TraceEntry | TraceSummary>(stdout);
   const entries = objects.filter((object) => object.schema === 'rdmatool/trace/1');
   const [summary] = objects.filter((object) => object.schema === 'rdmatool/trace-summary/1');
   if (!summary) throw new Error('there is no summary');

@@ -1,6 +1,7 @@
 /** Many connections in one process, at once and one after another, and processes that are killed: nothing is left. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Place } from '../roce/tools.ts';
+import { foreign } from '../support/json.ts';
 import { bundleDriver } from './bundle.ts';
 import { killConnected } from './kills.ts';
 import { type BACKENDS, resources } from './lab.ts';
@@ -39,7 +40,7 @@ export function inNumbers(
     const drive = async (kind: string, count: number): Promise<Counts> => {
       const { stdout, stderr } = await place.inLab(['node', driver, kind, String(count), backend]);
       expect(stdout, stderr).not.toBe('');
-      const counts: Counts = JSON.parse(stdout);
+      const counts = foreign<Counts>(stdout);
       expect(counts.after).toEqual(counts.before);
       // An emulated machine that is busy stops for a while now and then; a call that waits in C takes seconds.
       expect(counts.longestTickMs).toBeLessThan(2000);

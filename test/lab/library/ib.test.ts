@@ -1,6 +1,7 @@
 /** The library on a simulated fabric, with smpquery, saquery and ibping as peers. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TestFabric } from '../mad/fabric.ts';
+import { foreign } from '../support/json.ts';
 import { type CallOutcome, consumer } from './consumer.ts';
 
 let fabric: TestFabric;
@@ -18,7 +19,7 @@ const program = (body: string): string => `cd ${REPOSITORY} && ${consumer(body).
 async function said(body: string): Promise<Record<string, CallOutcome>> {
   const { status, stdout, stderr } = await fabric.shell(program(body));
   expect(status, stderr).toBe(0);
-  return JSON.parse(stdout);
+  return foreign(stdout);
 }
 
 it('madGet tells what smpquery tells', async () => {
@@ -90,7 +91,7 @@ it('madPing is answered by ibping -S, and by nobody without it', async () => {
      kill $server; kill -CONT ${manager}`,
     'H1',
   );
-  expect(JSON.parse(stdout), stderr).toMatchObject({
+  expect(foreign(stdout), stderr).toMatchObject({
     pinged: { gave: { error: null, sent: 3, received: 3 } },
   });
 });

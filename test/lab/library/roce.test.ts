@@ -1,6 +1,7 @@
 /** The library in lab roce, with rping, mckey and the tools of the system as peers. */
 import { expect, it, vi } from 'vitest';
 import { LEFT, RIGHT, resources, useGuest } from '../cm/lab.ts';
+import { foreign } from '../support/json.ts';
 import { type CallOutcome, consumer } from './consumer.ts';
 
 // A guest without KVM on a busy machine is slow.
@@ -16,7 +17,7 @@ async function lines(script: string, body: string): Promise<string[]> {
 
 /** What the program said: its line is the last. */
 async function said(body: string, script = '"$@"'): Promise<Record<string, CallOutcome>> {
-  return JSON.parse((await lines(script, body)).at(-1) ?? '');
+  return foreign((await lines(script, body)).at(-1) ?? '');
 }
 
 it('resolve tells the device of the route, and fails as a value', async () => {
@@ -59,7 +60,7 @@ it('connect pings rping -s, which ends well', async () => {
   );
   expect(printed.filter((line) => line.startsWith('server ping data: '))).toHaveLength(3);
   expect(printed).toContain('rping ended well');
-  const outcomes: Record<string, CallOutcome> = JSON.parse(printed.at(-1) ?? '');
+  const outcomes = foreign<Record<string, CallOutcome>>(printed.at(-1) ?? '');
   expect(outcomes.pinged?.gave).toMatchObject({ error: null, ping: { sent: 3, received: 3 } });
   expect(outcomes.nobody).toMatchObject({ code: 'REJECTED', result: { device: 'rxe0' } });
   expect(outcomes.wrong).toMatchObject({ code: 'USAGE' });
@@ -94,7 +95,7 @@ it('listen answers rping -c, and ends by its count, by leaving the loop, and by 
   );
   expect(printed.filter((line) => line.startsWith('ping data: '))).toHaveLength(3);
   expect(printed).toContain('rping ended well');
-  const outcomes: Record<string, CallOutcome> = JSON.parse(printed.at(-1) ?? '');
+  const outcomes = foreign<Record<string, CallOutcome>>(printed.at(-1) ?? '');
   expect(outcomes.served?.gave).toEqual([
     { event: null, served: null },
     { event: 'RDMA_CM_EVENT_CONNECT_REQUEST', served: null },

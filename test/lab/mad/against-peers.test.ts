@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { product } from '../support/json.ts';
 import {
   expectSame,
   expectSameNode,
@@ -170,7 +171,7 @@ describe('a tree of 60 nodes', () => {
     const outputs = theirs.stdout.split('---\n').filter((text) => text.trim() !== '');
     expect(documents.length).toBe(20);
     documents.forEach((text, index) => {
-      const { fields } = JSON.parse(text) as { fields: Fields };
+      const { fields } = product<{ fields: Fields }>(text);
       expectSame(fields, outputs[index] ?? '');
     });
   });
@@ -190,7 +191,7 @@ describe('a tree of 60 nodes', () => {
     const theirs = await each(some.join(' '), 'perfquery $lid 1');
     expect(ours.length).toBe(some.length);
     ours.forEach((text, index) => {
-      const { fields } = JSON.parse(text) as { fields: Fields };
+      const { fields } = product<{ fields: Fields }>(text);
       expectSameStill(fields, theirs[index] ?? '');
     });
   });
@@ -218,7 +219,7 @@ describe('a tree of 60 nodes', () => {
     const theirs = await each(lids, 'saquery NR $lid');
     expect(ours.length).toBe(7);
     ours.forEach((text, index) => {
-      const [record] = (JSON.parse(text) as { records: Fields[] }).records;
+      const [record] = product<{ records: Fields[] }>(text).records;
       expectSameNode(record ?? {}, theirs[index] ?? '');
     });
     const paths = await each(
@@ -227,7 +228,7 @@ describe('a tree of 60 nodes', () => {
     );
     const peers = await each(lids, 'saquery PR --slid 2 --dlid $lid');
     paths.forEach((text, index) => {
-      const [record] = (JSON.parse(text) as { records: Fields[] }).records;
+      const [record] = product<{ records: Fields[] }>(text).records;
       expectSamePath(record ?? {}, peers[index] ?? '');
     });
   });

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tellSimulator } from '../../../src/lab/ib/fabric-servers.ts';
+import type { DecodeResult } from '../../../src/model/decode.ts';
+import { product, products } from '../support/json.ts';
 import { TestFabric } from './fabric.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rdmatool-responder-'));
@@ -30,7 +32,7 @@ describe('on a healthy fabric', () => {
       'H2',
     );
     expect(status, stderr).toBe(0);
-    const result = JSON.parse(stdout) as Record<string, unknown>;
+    const result = product(stdout);
     expect(result).toMatchObject({
       error: null,
       server: 'responder.test',
@@ -77,8 +79,8 @@ describe('on a healthy fabric', () => {
     expect(many).toMatchObject({ error: null, sent: 500, received: 500 });
     const hex = String((one['reply'] as Record<string, unknown>)['hex']);
     const { stdout } = await fabric.shell(`rdmatool decode mad --json ${hex}`);
-    const fields = JSON.parse(stdout).parts.flatMap((part: { fields: unknown[] }) => part.fields);
-    const values = new Map(fields.map(({ name, value }: { name: string; value: unknown }) => [name, value]));
+    const fields = product<DecodeResult>(stdout).parts.flatMap((part) => part.fields);
+    const values = new Map(fields.map(({ name, value }) => [name, value]));
     for (const [name, value] of Object.entries((one['reply'] as { records: object[] }).records[0] ?? {}))
       expect(values.get(name)).toEqual(value);
   });
@@ -100,7 +102,7 @@ describe('on a healthy fabric', () => {
     const { stdout } = await fabric.shell(
       'RDMATOOL_MAD_KEY=0x1 rdmatool mad table P_KeyTableRecord lid=2 --json',
     );
-    const [record] = (JSON.parse(stdout) as { records: { p_keys: string[] }[] }).records;
+    const [record] = product<{ records: { p_keys: string[] }[] }>(stdout).records;
     expect(record?.p_keys.slice(0, 2)).toEqual(['0xffff', '0x8123']);
   });
 
@@ -143,7 +145,7 @@ describe('on a healthy fabric', () => {
     expect([outcome.status, outcome.stderr]).toEqual([status, expect.stringContaining(message)]);
     expect(outcome.stderr).not.toContain('mthca0');
     const { stdout } = await fabric.shell(`rdmatool ${command} --json`);
-    expect(JSON.parse(stdout)).toMatchObject({
+    expect(product(stdout)).toMatchObject({
       error: { message: expect.any(String), hint: expect.any(String) },
     });
   });
@@ -153,10 +155,7 @@ describe('on a healthy fabric', () => {
       'timeout --preserve-status -s INT 2.5 rdmatool mad get PortInfo --watch 1 --json',
     );
     expect(status).toBe(130);
-    const lines = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { time: string; error: unknown });
+    const lines = products<{ time: string; error: unknown }>(stdout);
     expect(lines.length).toBeGreaterThan(1);
     for (const { time, error } of lines) expect([Date.parse(time) > 0, error]).toEqual([true, null]);
   });
@@ -165,10 +164,7 @@ describe('on a healthy fabric', () => {
     const ask = (path: string) =>
       fabric.shell(`rdmatool mad get NodeInfo ${path} --watch 1 -c 2 --timeout 20 --retries 0 --json`);
     const codes = (stdout: string) =>
-      stdout
-        .trimEnd()
-        .split('\n')
-        .map((line) => (JSON.parse(line) as { error: { code: string } | null }).error?.code ?? null);
+      products<{ error: { code: string } | null }>(stdout).map(({ error }) => error?.code ?? null);
     const silent = await ask('0,5');
     expect([silent.status, codes(silent.stdout)]).toEqual([75, ['TIMED_OUT', 'TIMED_OUT']]);
     const well = await ask('0,1');

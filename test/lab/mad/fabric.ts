@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type IbLab, type IbLabOptions, prepareIbLab } from '../../../src/lab/ib/lab.ts';
+import { product } from '../support/json.ts';
 
 export interface Outcome {
   readonly status: number;
@@ -38,11 +39,8 @@ export class TestFabric {
   /** The JSON document that `rdmatool ...` prints. */
   async json(args: string, host?: string): Promise<Record<string, unknown>> {
     const { stdout, stderr } = await this.shell(`rdmatool ${args} --json`, host);
-    try {
-      return JSON.parse(stdout) as Record<string, unknown>;
-    } catch {
-      throw new Error(`rdmatool ${args}: ${stdout}${stderr}`);
-    }
+    if (stdout === '') throw new Error(`rdmatool ${args}: ${stderr}`);
+    return product(stdout);
   }
 
   async stop(): Promise<void> {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MadServeObject } from '../../../src/model/mad.ts';
 import { parse } from '../cm/lab.ts';
+import { product } from '../support/json.ts';
 import { TestFabric } from './fabric.ts';
 
 /** The simulator and its library speak the old header where the device is opened, the new one with libibumad. */
@@ -51,6 +52,6 @@ describe.each(WAYS)('mad %s', (way) => {
       'H1',
     );
     expect(status, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ error: null, sent: 3, received: 3, target: { lid: 3 } });
+    expect(product(stdout)).toMatchObject({ error: null, sent: 3, received: 3, target: { lid: 3 } });
   });
 });

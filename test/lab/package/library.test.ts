@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseDevinfo } from '../support/devinfo.ts';
+import { foreign } from '../support/json.ts';
 import { lab, testFolder } from '../support/labs.ts';
 import { REPOSITORY, run } from '../support/rdmatool.ts';
 import { demand, pack } from './packed.ts';
@@ -19,6 +20,13 @@ async function compile(name: string, text: string): Promise<string> {
     cwd: project(),
   });
   return stdout;
+}
+
+interface Said {
+  readonly error: unknown;
+  readonly devices: readonly { readonly name: string }[];
+  readonly ports: unknown;
+  readonly refused: { readonly message: string; readonly hint: string };
 }
 
 const CONSUMER = `
@@ -77,7 +85,7 @@ describe('the library', () => {
     const place = await lab({ devices: ['rdmap0s6:efa2', 'rdmap16s27:efa1'] });
     const own = await run([process.execPath, 'consumer.js'], { cwd: project(), lab: place });
     expect(own, own.stderr).toMatchObject({ status: 0, stderr: '' });
-    const said = JSON.parse(own.stdout);
+    const said = foreign<Said>(own.stdout);
     const { stdout } = await run(['ibv_devinfo', '-v'], { lab: place });
     const devinfo = parseDevinfo(stdout);
     expect(devinfo.length).toBe(2);
@@ -98,12 +106,12 @@ describe('the library', () => {
         }))
         .sort(
           (a, b) =>
-            said.devices.findIndex((one: { name: string }) => one.name === a.name) -
-            said.devices.findIndex((one: { name: string }) => one.name === b.name),
+            said.devices.findIndex((one) => one.name === a.name) -
+            said.devices.findIndex((one) => one.name === b.name),
         ),
     );
     expect(said.error).toBeNull();
-    expect(said.ports).toEqual(said.devices.flatMap(({ name }: { name: string }) => [[name, 1]]));
+    expect(said.ports).toEqual(said.devices.flatMap(({ name }) => [[name, 1]]));
     // The lab has no connection manager: the failure says so, in the same words as the command.
     expect(said.refused).toMatchObject({ code: expect.stringMatching(/^NO_/), hasResult: true });
     expect(said.refused.message).not.toBe('');

@@ -2,7 +2,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { ListResult } from '../../../src/model/list.ts';
 import { packageVersion } from '../../../src/package-root.ts';
+import { foreign, product } from '../support/json.ts';
 import { testFolder } from '../support/labs.ts';
 import { type Outcome, REPOSITORY, run } from '../support/rdmatool.ts';
 import { demand, pack } from './packed.ts';
@@ -44,7 +46,9 @@ describe('the package', () => {
     // koffi has brought its machine code along.
     const list = await installedRdmatool(['list', '--json'], env);
     expect([0, 1, 69]).toContain(list.status);
-    expect(JSON.parse(list.stdout).error?.code).not.toMatch(/INTERNAL|UNSUPPORTED_PLATFORM|NO_LIBRARY/);
+    expect(product<ListResult>(list.stdout).error?.code).not.toMatch(
+      /INTERNAL|UNSUPPORTED_PLATFORM|NO_LIBRARY/,
+    );
     for (const args of [
       ['--help'],
       ['schema', 'query-device'],
@@ -97,7 +101,7 @@ describe('the package', () => {
       ['string-width', 'isFullwidthCodePoint'],
     ] as const) {
       expect(code.includes(sign), name).toBe(true);
-      const { version, license } = JSON.parse(
+      const { version, license } = foreign<{ version: string; license: string }>(
         readFileSync(join(REPOSITORY, 'node_modules', name, 'package.json'), 'utf8'),
       );
       expect(text).toContain(`${name} ${version} (${license})`);

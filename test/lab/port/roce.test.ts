@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CountersResult } from '../../../src/model/counters.ts';
 import type { PortResult } from '../../../src/model/port.ts';
 import { parse, useGuest } from '../cm/lab.ts';
+import { foreign, product } from '../support/json.ts';
 
 const guest = useGuest();
 
@@ -24,7 +25,7 @@ async function output(command: readonly string[]): Promise<string> {
 describe('port', () => {
   it('says what rdma link and ibstat say', async () => {
     const document = parse<PortResult>('port', await output(['rdmatool', 'port', '--json']));
-    const links: readonly RdmaLink[] = JSON.parse(await output(['rdma', '-j', 'link']));
+    const links = foreign<readonly RdmaLink[]>(await output(['rdma', '-j', 'link']));
     expect(links.length).toBe(2);
     expect(
       document.ports.map(({ device, port, state, phys_state, netdevs: [netdev] }) => ({
@@ -84,12 +85,11 @@ describe('counters', () => {
     const [before, after, requests, ...lines] = (await output(['sh', '-c', script]))
       .split('\n')
       .filter((line) => line !== '');
-    const readings: readonly CountersResult[] = lines.map((line) => JSON.parse(line));
+    const readings = lines.map((line) => product<CountersResult>(line));
     const [first, last] = [readings[0], readings.at(-1)];
-    for (const line of [lines[0], lines.at(-1)]) parse<CountersResult>('counters', line ?? '');
     if (!first || !last || readings.length < 2) throw new Error('too few readings');
     const peer = (text: string | undefined): Record<string, Record<string, unknown>> =>
-      Object.fromEntries(JSON.parse(text ?? '[]').map((one: { ifname: string }) => [one.ifname, one]));
+      Object.fromEntries(foreign<{ ifname: string }[]>(text ?? '[]').map((one) => [one.ifname, { ...one }]));
     const ours = (result: CountersResult, group: string) =>
       Object.fromEntries(
         result.ports.map(({ device, counters }) => [
@@ -131,7 +131,7 @@ describe('a link that goes down', () => {
       expect(document.ports).toMatchObject([
         { device: 'rxe1', state: { name: 'DOWN' }, netdevs: [{ name: 'veth1', operstate: 'down' }] },
       ]);
-      const links: readonly RdmaLink[] = JSON.parse(await output(['rdma', '-j', 'link']));
+      const links = foreign<readonly RdmaLink[]>(await output(['rdma', '-j', 'link']));
       expect(links.find(({ ifname }) => ifname === 'rxe1')?.state).toBe('DOWN');
     } finally {
       await output(['ip', 'link', 'set', 'veth1', 'up']);

@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync, openSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { QueryDeviceResult } from '../../../src/model/query-device.ts';
+import { foreign, product } from '../support/json.ts';
 import { lab, withFaults } from '../support/labs.ts';
 import { queryDevice, RDMATOOL, rdmatool, rdmatoolJson, run } from '../support/rdmatool.ts';
 
@@ -73,7 +75,7 @@ describe.concurrent('what is not understood', () => {
     const { status, stdout, stderr } = await rdmatool(['query-device', '--', '--json'], { lab: await lab() });
     expect(status).toBe(69);
     expect(stderr).toContain('--json: there is no RDMA device of that name');
-    expect(() => JSON.parse(stdout)).toThrow();
+    expect(() => foreign(stdout)).toThrow();
   });
 });
 
@@ -178,7 +180,7 @@ describe.concurrent('where things are written', () => {
       { lab: place },
     );
     expect(stdout.length).toBeGreaterThan(200_000);
-    expect(JSON.parse(stdout).devices.length).toBe(32);
+    expect(product<QueryDeviceResult>(stdout).devices.length).toBe(32);
   });
 
   it.runIf(existsSync('/dev/full'))('a full disk is told, once, and without a trace', async () => {
@@ -215,7 +217,7 @@ describe.concurrent('where things are written', () => {
       stdio: ['ignore', 'pipe', openSync('/dev/full', 'w')],
     });
     expect(outcome.status).toBe(69);
-    expect(JSON.parse(outcome.stdout).error.code).toBe('NO_NODE');
+    expect(product<QueryDeviceResult>(outcome.stdout).error?.code).toBe('NO_NODE');
   });
 
   it('a reader that pauses gets all of it', async () => {

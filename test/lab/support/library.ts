@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { afterAll } from 'vitest';
+import { foreign } from './json.ts';
 import { REPOSITORY, type RunOptions, run } from './rdmatool.ts';
 
 /** Beside node_modules, so that what the bundle leaves out can be found. */
@@ -44,5 +45,5 @@ export async function runWithLibrary(script: string, options: RunOptions = {}): 
     options,
   );
   if (status !== 0) throw new Error(`${status}: ${stderr}`);
-  return JSON.parse(stdout);
+  return foreign(stdout);
 }

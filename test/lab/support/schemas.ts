@@ -8,6 +8,7 @@ import type { GidResult } from '../../../src/model/gid.ts';
 import type { ListResult } from '../../../src/model/list.ts';
 import type { PortResult } from '../../../src/model/port.ts';
 import type { QueryDeviceResult } from '../../../src/model/query-device.ts';
+import { foreign } from './json.ts';
 
 const RDMATOOL = join(import.meta.dirname, '../../../bin/rdmatool.js');
 
@@ -32,9 +33,7 @@ export function validatorOf(command: string): ValidateFunction {
   let validate = validators.get(command);
   if (validate === undefined) {
     const { stdout } = spawnSync(process.execPath, [RDMATOOL, 'schema', command], { encoding: 'utf8' });
-    validate = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true }).compile(
-      JSON.parse(stdout),
-    );
+    validate = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true }).compile(foreign(stdout));
     validators.set(command, validate);
   }
   return validate;
@@ -44,7 +43,7 @@ export function validatorOf(command: string): ValidateFunction {
 export function checkDocument(text: string): AnyDocument {
   const raw = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/.exec(text);
   if (raw) throw new Error(`a control character stands raw in the JSON, at ${raw.index}`);
-  const document: unknown = JSON.parse(text);
+  const document: unknown = foreign(text);
   const id =
     typeof document === 'object' && document !== null && 'schema' in document ? String(document.schema) : '';
   const command = /^rdmatool\/([a-z-]+)\/\d+$/.exec(id)?.[1];
