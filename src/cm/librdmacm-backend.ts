@@ -6,14 +6,11 @@ import type { ibUverbsAhAttr, ibUverbsQpAttr, ibvQpAttr } from '../abi/verbs-qp.
 import type { Decoded } from '../layout/codec.ts';
 import type { CmEventChannel, CmIdHandle, Librdmacm, NativeCmEvent } from '../native/librdmacm.ts';
 import type { Backend, BackendChannel, BackendEvent, BackendId, RouteValues } from './backend.ts';
+import { REASON_VENDOR_OPTION } from './reject-reasons.ts';
 
 /** A tool's queue pair carries nothing: the smallest that every device makes. */
 const QUEUE_DEPTH = 4;
 const SRQ_DEPTH = 16;
-
-/** The reason that a plain reject gives. */
-export const REASON_CONSUMER = 28;
-export const REASON_VENDOR_OPTION = 35;
 
 export function librdmacmBackend(library: Librdmacm): Backend {
   // An id may move between channels: it is known to the backend, not to one of them.

@@ -15,6 +15,7 @@ import { DatagramEcho } from './datagram-echo.ts';
 import { type Echo, RpingEcho } from './echo.ts';
 import { callFailed, type Place } from './failures.ts';
 import { checkPrivateData } from './private-data.ts';
+import { REASON_CONSUMER } from './reject-reasons.ts';
 import {
   addressJson,
   type CmEnvironment,
@@ -204,7 +205,7 @@ class Server {
       } else {
         if (rejectReason !== null) this.#check('reject', served);
         const data = tooMany ? new Uint8Array() : this.request.privateData;
-        await this.#session.bounded('reject', () => id.reject(rejectReason ?? 28, data));
+        await this.#session.bounded('reject', () => id.reject(rejectReason ?? REASON_CONSUMER, data));
         await this.#release(served, !tooMany);
       }
     } catch (error) {

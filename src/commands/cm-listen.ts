@@ -1,9 +1,8 @@
+import { REASON_CONSUMER, SENDABLE_REASONS } from '../cm/reject-reasons.ts';
 import { emptyListenObject } from '../model/cm-empty.ts';
 import { HANDSHAKE_OPTIONS } from './cm-connect.ts';
 import { ADDRESS_HELP, BIND_OPTIONS, backendOf, endpointOf, settingsOf } from './cm-options.ts';
 import { defineCommand, flag, integerBetween, positiveInteger, UsageError } from './spec.ts';
-
-const REASONS = [28, 35] as const;
 
 export const cmListenCommand = defineCommand({
   summary: 'Listen for connections, answer them, and show every event',
@@ -20,8 +19,8 @@ export const cmListenCommand = defineCommand({
     reason: integerBetween(
       '--reason <N>',
       'with --reject: 28 (the application), or 35 (rdma_reject_ece)',
-      28,
-      35,
+      Math.min(...SENDABLE_REASONS),
+      Math.max(...SENDABLE_REASONS),
     ),
     hold: integerBetween(
       '--hold <seconds>',
@@ -74,9 +73,9 @@ export const cmListenCommand = defineCommand({
   async run({ args, options, context }) {
     const settings = await settingsOf(options);
     const address = args[0] === undefined ? null : await endpointOf(args[0], options.port);
-    const reason = options.reason ?? REASONS[0];
-    if (!REASONS.some((known) => known === reason)) {
-      throw new UsageError(`--reason <N>: the library can send ${REASONS.join(' and ')} only`);
+    const reason = options.reason ?? REASON_CONSUMER;
+    if (!SENDABLE_REASONS.some((known) => known === reason)) {
+      throw new UsageError(`--reason <N>: the library can send ${SENDABLE_REASONS.join(' and ')} only`);
     }
     if (options.reason !== null && !options.reject) throw new UsageError('--reason goes with --reject');
     if (options.echo && (options.reject || options.srq || options.qpNum !== null)) {

@@ -1,6 +1,7 @@
 /** The connection manager. Each function does one sequence, takes everything down again, and tells its steps. */
 import { DEFAULT_PORT, type Endpoint, EndpointError, parseEndpoint } from '../cm/address.ts';
 import type { ConnectRequest } from '../cm/connect.ts';
+import { SENDABLE_REASONS } from '../cm/reject-reasons.ts';
 import type { CmEnvironment, CmSettings } from '../cm/session.ts';
 import { Failure } from '../explain/failure.ts';
 import type {
@@ -74,7 +75,7 @@ export interface ListenOptions extends HandshakeOptions {
   /** Ends after so many connections have ended, or requests been rejected. */
   readonly count?: number;
   /** Rejects whoever asks: reason 28 (consumer defined), or 35 (vendor option) where the library has it. */
-  readonly rejectReason?: 28 | 35;
+  readonly rejectReason?: (typeof SENDABLE_REASONS)[number];
   /** Disconnects so long after the connection stands. */
   readonly holdMs?: number;
   /** Sends back what comes over the connections. */
@@ -133,7 +134,7 @@ const JOIN_RANGES = { send: [0, MOST], receive: [0, MOST], size: [1, 4096] } as 
 const CM_CHOICES = {
   portSpace: ['tcp', 'udp', 'ib', 'ipoib'],
   backend: ['librdmacm', 'kernel'],
-  rejectReason: [28, 35],
+  rejectReason: SENDABLE_REASONS,
 } as const satisfies Choices;
 
 /** Binds an id to a local address, and destroys it: `rdmatool cm bind`. Throws Failure. */

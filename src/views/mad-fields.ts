@@ -22,9 +22,17 @@ export function fieldRows(attribute: string, fields: JsonObject): [label: string
   const layout = layoutOf(attribute, fields);
   return Object.entries(fields).map(([name, value]) => {
     const codec = layout?.fields[name];
-    return [name, fieldText(value, codec && isField(codec) ? codec.kind : 'number')];
+    const text = fieldText(value, codec && isField(codec) ? codec.kind : 'number');
+    return [name, WORD_COUNTERS.has(name) ? wordsText(text) : text];
   });
 }
+
+/** The counters of PortCounters and PortCountersExtended that count words, as `rdmatool counters` has them in bytes. */
+const WORD_COUNTERS: ReadonlySet<string> = new Set(['port_xmit_data', 'port_rcv_data']);
+const WORD_BYTES = 4n;
+
+const wordsText = (text: string): string =>
+  /^\d+$/.test(text) ? `${text} (words of ${WORD_BYTES} bytes) = ${BigInt(text) * WORD_BYTES} bytes` : text;
 
 /** A value as a person wants it and as it is. */
 export function fieldText(value: Json, kind: string): string {

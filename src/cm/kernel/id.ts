@@ -30,6 +30,7 @@ import type {
   RouteValues,
 } from '../backend.ts';
 import type { DataPath, DataPathRequest } from '../data-path.ts';
+import { REASON_CONSUMER } from '../reject-reasons.ts';
 import type { KernelDevice, KernelDevices } from './devices.ts';
 import type { Exchange, RawWrite, UserCm } from './exchange.ts';
 import {
@@ -53,9 +54,6 @@ const OPTVAL = rdmaUcmSetOption.offsetOf('optval');
 /** A tool's queue pair carries nothing: the smallest that every device makes. */
 const QUEUE_DEPTH = 4;
 const SRQ_DEPTH = 16;
-
-/** In REJECT, "the application" is said by saying nothing: kernels before 5.8 have no field for it. */
-const REASON_CONSUMER = 28;
 
 /** A multicast group that an id has joined, or is about to. */
 export interface Membership {
@@ -365,6 +363,7 @@ export class KernelId implements BackendId {
     return this.run(() =>
       this.channel.cm.tell(LINUX.REJECT, {
         id: this.handle,
+        // The application is said by saying nothing: kernels before 5.8 have no field for it.
         reason: reason === REASON_CONSUMER ? 0 : reason,
         private_data: data,
         private_data_len: privateData.length,

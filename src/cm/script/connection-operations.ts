@@ -3,8 +3,8 @@ import { CmEventType } from '../../abi/rdmacm-codes.ts';
 import { EventType } from '../../abi/verbs-codes.ts';
 import { Failure } from '../../explain/failure.ts';
 import { DEFAULT_PORT } from '../address.ts';
-import { REASON_CONSUMER } from '../librdmacm-backend.ts';
 import { checkPrivateData } from '../private-data.ts';
+import { REASON_CONSUMER, SENDABLE_REASONS } from '../reject-reasons.ts';
 import { operation } from './operation.ts';
 import {
   ADDRESS,
@@ -137,9 +137,9 @@ export const accept = operation({
 
 /** The kernel lets these two pass. */
 const REASON: Parameter<number> = {
-  placeholder: '28|35',
+  placeholder: SENDABLE_REASONS.join('|'),
   parse(word) {
-    if (word === '28' || word === '35') return Number(word);
+    if (SENDABLE_REASONS.some((reason) => String(reason) === word)) return Number(word);
     throw new WordError(`reason ${word} cannot be sent`, '28 is the application, 35 a vendor option');
   },
 };
