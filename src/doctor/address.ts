@@ -28,6 +28,16 @@ export const routeCheck: Check = {
     if (peer === null) return [];
     try {
       const { address, scopeId } = await resolveEndpoint(peer, DEFAULT_PORT, machine, LOOK_UP_MS);
+      if (scopeId === 0 && /^fe[89ab]/i.test(address)) {
+        return [
+          {
+            subject: address,
+            status: 'failure',
+            fact: `${address} is link-local: it needs the network device that it is behind`,
+            repair: `rdmatool doctor ${address}%NETDEV; rdmatool list shows the network devices with RDMA`,
+          },
+        ];
+      }
       const scoped = scopeId === 0 ? address : `${address}%${peer.scope ?? scopeId}`;
       const answer = await within(ROUTE_MS, `the route to ${address}`, machine.network.sourceOf(scoped));
       if ('errno' in answer) {

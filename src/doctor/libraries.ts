@@ -74,7 +74,8 @@ export const libefaCheck: Check = libraryCheck({
   packages: ['libefa'],
   purposes: ['efa'],
   needs: ['device'],
-  without: 'no program can use an EFA device, or ask what it can do',
+  without:
+    'programs that speak EFA itself (libfabric, NCCL) find no device, and its capabilities are not known',
   moot: (view) => (view.efaNames.length === 0 ? 'no EFA device' : null),
   lack: (view) => view.lack('efa'),
 });

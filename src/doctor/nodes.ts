@@ -8,7 +8,7 @@ import { OPEN_DEADLINE_MS, within } from '../waiting/deadline.ts';
 import { type Check, type Finding, ok, skipped } from './check.ts';
 import type { View } from './view.ts';
 
-const { EACCES, ENOENT, EPERM } = constants.errno;
+const { EACCES, EMFILE, ENFILE, ENOENT, EPERM } = constants.errno;
 
 /** `mode 0600, owner root:root`. */
 const rightsText = ({ mode, owner, group }: DeviceNode): string => `mode ${mode}, owner ${owner}:${group}`;
@@ -83,9 +83,15 @@ async function nodeFinding(view: View, { name, subject, lack, trigger, allow }: 
       ? view.who?.uid === 0
         ? 'root is refused: SELinux or AppArmor (dmesg | grep -i denied), or the capability DAC_OVERRIDE is missing'
         : allow(node)
-      : `dmesg${view.asRoot} says why the driver refuses it`,
+      : (LIMITS[refused] ?? `dmesg${view.asRoot} says why the driver refuses it`),
   };
 }
+
+/** What is short in this process, not in the driver. */
+const LIMITS: Readonly<Record<number, string>> = {
+  [EMFILE]: 'ulimit -n shows how many files a process may open; raise it: ulimit -n 65536',
+  [ENFILE]: 'the whole system has too many files open: sysctl fs.file-max, fs.file-nr',
+};
 
 export const uverbsNodeCheck: Check = {
   id: 'uverbs-node',

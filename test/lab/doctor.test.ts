@@ -48,6 +48,7 @@ describe.concurrent('EFA', () => {
       /modprobe efa|aws-efa-installer/,
     ],
     ['no-device', 'card', /no RDMA card here/, /rdmatool lab run efa/],
+    ['rdmap0s6:open=EMFILE', 'uverbs-node', /too many open files/, /ulimit -n/],
     ['no-module', 'ib_uverbs', /module ib_uverbs is not/, /ib_uverbs/],
     [
       'rdmap0s6:no-node',
@@ -164,6 +165,14 @@ const hasDevices = (): boolean => {
     return false;
   }
 };
+
+it('a lab that cannot keep what it builds says where, and what to set', async () => {
+  const { status, stderr } = await rdmatool(['lab', 'run', 'efa', '--', 'true'], {
+    env: { XDG_CACHE_HOME: '/dev/null' },
+  });
+  expect(status).toBe(77);
+  expect(stderr).toMatch(/^rdmatool: .* in \/dev\/null\/rdmatool: ENOTDIR\nnext: set XDG_CACHE_HOME/);
+});
 
 describe.skipIf(hasDevices())('this machine, without RDMA hardware', () => {
   it('says what is missing first, and everything above is moot', async () => {

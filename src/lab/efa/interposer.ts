@@ -1,10 +1,10 @@
 /** The libraries that are preloaded into programs, compiled once: interpose.c and restart.c. */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { arch } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../package-root.ts';
-import { cacheDirectory } from '../cache.ts';
+import { cacheDirectory, makeCacheDirectory } from '../cache.ts';
 import { compile, findCompiler } from '../compiler.ts';
 
 /** A null pointer is a value that programs do pass, whatever the headers promise the compiler. */
@@ -57,7 +57,7 @@ async function compiled(
   const directory = cacheDirectory(environment);
   const library = join(directory, `${stem}-${key}.so`);
   if (existsSync(library)) return library;
-  mkdirSync(directory, { recursive: true });
+  makeCacheDirectory(directory);
   const fresh = `${library}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
     const job = { lab: 'efa', flags: COMPILER_FLAGS, sources: [source], output: fresh };

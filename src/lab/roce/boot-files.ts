@@ -14,7 +14,7 @@ import {
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { packageRoot } from '../../package-root.ts';
-import { cacheDirectory } from '../cache.ts';
+import { cacheDirectory, makeCacheDirectory } from '../cache.ts';
 import { type Compiler, compile, findCompiler } from '../compiler.ts';
 import { LabError } from '../error.ts';
 import { lockFile } from '../lock.ts';
@@ -67,6 +67,7 @@ export async function prepareBootFiles({ say, abort }: Preparation): Promise<Boo
   // All that is missing is told at once, and before anything is fetched.
   requirePackages([...TO_BOOT, ...TO_PREPARE]);
   const compiler = findCompiler('roce', process.env);
+  makeCacheDirectory(base);
   const lockPath = join(base, 'lock');
   let lock = await lockFile(lockPath, { abort });
   if (lock === null) {
