@@ -162,7 +162,11 @@ async function printFailedDocument(
   // An interruption may come when the document, or a part of it, is out.
   if (!spec?.failed || !ownArguments.includes('--json') || streams.hasData) return;
   const document: ResultDocument = await spec.failed(error);
-  await streams.data(spec.streams ? jsonLine(document) : jsonDocument(document)).catch(() => {});
+  // What is watched is an object a line, its failure too.
+  const isWatched =
+    spec.options['watch'] !== undefined && ownArguments.some((word) => /^(-w|--watch)/.test(word));
+  const isLine = spec.streams || isWatched;
+  await streams.data(isLine ? jsonLine(document) : jsonDocument(document)).catch(() => {});
 }
 
 function asFailure(error: unknown, argv: readonly string[], messages: readonly string[]): Failure {

@@ -1,6 +1,7 @@
 /** Commands on this machine as it is. Where it has RDMA hardware, there is nothing to see here. */
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { product } from './support/json.ts';
 import { lab } from './support/labs.ts';
 import { list, queryDevice, rdmatool } from './support/rdmatool.ts';
 
@@ -38,6 +39,15 @@ describe.skipIf(hasDevices())('without RDMA hardware', () => {
     expect(short.document.error).toEqual(long.document.error);
     expect(short.document.devices).toEqual([]);
   });
+
+  it.each([['counters'], ['mad', 'get', 'NodeInfo']])(
+    '%s %s --watch: a failure is one line too',
+    async (...words) => {
+      const { stdout } = await rdmatool([...words, '--watch', '1', '--json']);
+      expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+      expect(product<{ error: object | null }>(stdout).error).not.toBeNull();
+    },
+  );
 
   it('the command that is offered works', async () => {
     const { status, stdout } = await rdmatool(['lab', 'run', 'efa', '--', 'rdmatool', 'query-device']);
