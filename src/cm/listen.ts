@@ -203,7 +203,6 @@ class Server {
         this.#accepted++;
         await this.#accept(event, served);
       } else {
-        if (rejectReason !== null) this.#check('reject', served);
         const data = tooMany ? new Uint8Array() : this.request.privateData;
         await this.#session.bounded('reject', () => id.reject(rejectReason ?? REASON_CONSUMER, data));
         await this.#release(served, !tooMany);
@@ -214,17 +213,12 @@ class Server {
       if (failure.code === 'INTERRUPTED') throw failure;
       await this.tell({ ...this.#object(served), error: failure.toJSON(), action: 'destroy' });
       await this.#release(served, true);
-      if (failure.code === 'PRIVATE_DATA_TOO_LONG' || failure.code === 'NO_SYMBOL') throw failure;
+      if (failure.code === 'NO_SYMBOL') throw failure;
     }
-  }
-
-  #check(message: 'accept' | 'reject', { peer }: Served): void {
-    checkPrivateData(this.request.privateData, message, this.settings.portSpace, peer?.family ?? 'ipv4');
   }
 
   async #accept(event: CmEvent, served: Served): Promise<void> {
     const { request } = this;
-    this.#check('accept', served);
     const { id } = event;
     const echo = request.echo
       ? await this.#session.bounded('create_qp', () => this.#prepareEcho(served))

@@ -1,6 +1,9 @@
 /** What stands under commander's help: tables of words, and examples, folded so that they can still be copied. */
 import type { Example, ReferenceTable } from './spec.ts';
 
+/** A phrase with its full stop, unless it ends by itself. */
+export const sentence = (phrase: string): string => (/[.?!]$/.test(phrase) ? phrase : `${phrase}.`);
+
 /** A text in lines of at most `width`, broken between words. */
 function fold(text: string, width: number): string[] {
   const lines: string[] = [];

@@ -3,6 +3,7 @@ import { EXIT_MEANINGS } from '../explain/failure.ts';
 import { abiPage } from '../views/abi-page.ts';
 import { bold, escapeRoff, header, page, section } from '../views/roff.ts';
 import { loadCommands } from './all.ts';
+import { sentence } from './help-text.ts';
 import { allOptionsOf, COMMON_OPTIONS } from './program.ts';
 import type { CommandSpec, OptionSpec, ReferenceTable } from './spec.ts';
 
@@ -87,9 +88,6 @@ function programPage(commands: readonly CommandSpec[], version: string): string 
     ),
   ]);
 }
-
-/** A phrase with its full stop, unless it ends by itself. */
-const sentence = (phrase: string): string => (/[.?!]$/.test(phrase) ? phrase : `${phrase}.`);
 
 function commandPage(spec: CommandSpec, reference: readonly ReferenceTable[], version: string): string {
   const usages = spec.arguments.map(({ usage }) => argumentUsage(usage));

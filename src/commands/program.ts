@@ -1,7 +1,7 @@
 /** From the declared commands to a parser: commander's part of the command line. */
 import { Command, Option } from 'commander';
 import { GROUPS } from './all.ts';
-import { examplesText, referenceText } from './help-text.ts';
+import { examplesText, referenceText, sentence } from './help-text.ts';
 import {
   COLOR,
   type CommandSpec,
@@ -69,7 +69,7 @@ function declare(
   reference: readonly ReferenceTable[],
   dispatch: Dispatch,
 ): void {
-  command.description(`${spec.summary}.`);
+  command.description(sentence(spec.summary));
   for (const argument of spec.arguments) command.argument(argument.usage, argument.description);
   const options = Object.entries(allOptionsOf(spec));
   const initials = Object.fromEntries(options.map(([name, option]) => [name, option.initial]));

@@ -4,6 +4,7 @@
  * waiting happens on a thread, taking what is there does not wait.
  */
 import { performance } from 'node:perf_hooks';
+import { setImmediate as turn } from 'node:timers/promises';
 import { ibUserMadHdr } from '../abi/umad.ts';
 import { HEADER_SIZE, MAD_SIZE } from '../datagram/headers.ts';
 import { isResponse } from '../datagram/message.ts';
@@ -505,8 +506,6 @@ class Message implements PassingReply {
     return new Message(kind, former.bytes, start, end, rttMs, attempts);
   }
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** With a global route header. */
 const isRouted = ({ grh, set }: Address): boolean => grh !== null || set?.grh_present !== undefined;

@@ -6,7 +6,7 @@ import { closeSync, readSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { NativeCallError } from './errors.ts';
 import { NativeLibrary } from './library.ts';
-import { EFD_CLOEXEC, EFD_NONBLOCK, POLLIN, pollfd } from './readiness.ts';
+import { EFD_CLOEXEC, EFD_NONBLOCK, POLLIN, pollFunction, pollfd } from './readiness.ts';
 
 const ONE = Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0);
 
@@ -52,7 +52,7 @@ export class DescriptorPoll {
   async #run(): Promise<void> {
     this.#running = true;
     const libc = new NativeLibrary(null);
-    const poll = libc.get<number>('int poll(void *fds, unsigned long nfds, int timeout)');
+    const poll = pollFunction();
     try {
       const made = libc
         .get<number>('int eventfd(unsigned int initval, int flags)')

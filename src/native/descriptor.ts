@@ -3,23 +3,19 @@
  * for libibumad is interposed here too. open(2), read(2), write(2), ioctl(2), poll(2), readdir(3).
  */
 import { constants } from 'node:os';
-import { s16, s32 } from '../layout/scalar.ts';
-import { struct } from '../layout/struct.ts';
 import { ClosedHandleError, NativeCallError } from './errors.ts';
 import { NativeLibrary, type Pointer, readText } from './library.ts';
+import { POLLIN, pollFunction, pollfd } from './readiness.ts';
 
 const O_RDONLY = 0;
 const O_RDWR = 2;
 const O_NONBLOCK = 0o4000;
 const O_CLOEXEC = 0o2000000;
-const POLLIN = 1;
 const { EINTR } = constants.errno;
 /** sysfs hands out a page at most. */
 const MOST_TEXT = 4096;
 /** Where the name lies in a `struct dirent` of 64-bit Linux. */
 const D_NAME = 19n;
-
-const pollfd = struct('pollfd', { fd: s32, events: s16, revents: s16 });
 
 let library: NativeLibrary | undefined;
 function libc(): NativeLibrary {
@@ -35,7 +31,7 @@ const close = (fd: number): void => {
 export class Descriptor {
   readonly #read = libc().get<number | bigint>('long read(int fd, void *buffer, size_t size)');
   readonly #write = libc().get<number | bigint>('long write(int fd, void *buffer, size_t size)');
-  readonly #poll = libc().get<number>('int poll(void *fds, unsigned long count, int timeout)');
+  readonly #poll = pollFunction();
   readonly #wanted: Uint8Array;
   #isOpen = true;
 

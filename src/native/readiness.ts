@@ -1,10 +1,11 @@
 /** Waiting for a descriptor to become readable: on a thread of the pool, or on a thread of its own on that one. */
 import { closeSync, readSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
+import { setImmediate as turn } from 'node:timers/promises';
 import { s16, s32 } from '../layout/scalar.ts';
 import { struct } from '../layout/struct.ts';
 import { ClosedHandleError, NativeCallError } from './errors.ts';
-import { type Calling, NativeLibrary, type Outcome } from './library.ts';
+import { type Calling, type NativeFunction, NativeLibrary, type Outcome } from './library.ts';
 
 /** struct pollfd of poll(2), and its one event that is waited for here. */
 export const pollfd = struct('pollfd', { fd: s32, events: s16, revents: s16 });
@@ -24,6 +25,10 @@ function libc(): NativeLibrary {
   return library;
 }
 
+/** poll(2): the structures, how many of them, and the time in ms, -1 for ever. */
+export const pollFunction = (): NativeFunction<number> =>
+  libc().get('int poll(void *fds, unsigned long nfds, int timeout)');
+
 /** Makes reads from a descriptor return at once. fcntl(2); throws NativeCallError. */
 export function setNonBlocking(fd: number): void {
   const fcntl = libc().get<number>('int fcntl(int fd, int cmd, ...)');
@@ -32,8 +37,6 @@ export function setNonBlocking(fd: number): void {
   const set = fcntl.call(fd, F_SETFL, 'int', flags.result | O_NONBLOCK);
   if (set.result < 0) throw new NativeCallError('fcntl', set.errno);
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A wait for one descriptor that can be cut short: poll(2) on it and on an eventfd(2). */
 export class Readiness {
@@ -67,7 +70,7 @@ export class Readiness {
     const fds = new Uint8Array(2 * pollfd.size);
     fds.set(pollfd.encode({ fd: this.fd, events: POLLIN }));
     fds.set(pollfd.encode({ fd: this.#waker, events: POLLIN }), pollfd.size);
-    const poll = libc().get<number>('int poll(void *fds, unsigned long nfds, int timeout)');
+    const poll = pollFunction();
     const once = async (): Promise<Outcome<number>> => {
       if (this.calling === 'pool') return poll.callAsync(fds, 2, -1);
       // Whoever got what came last goes on first.

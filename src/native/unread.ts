@@ -1,6 +1,5 @@
 /** Whether the other end of a pipe or socket is still there. poll(2). */
-import { NativeLibrary } from './library.ts';
-import { pollfd } from './readiness.ts';
+import { pollFunction, pollfd } from './readiness.ts';
 
 const POLLERR = 8;
 const POLLHUP = 16;
@@ -8,6 +7,6 @@ const POLLHUP = 16;
 /** Whether nobody can read any more what is written to the descriptor. Does not wait. */
 export function isUnread(fd: number): boolean {
   const fds = pollfd.encode({ fd, events: 0 });
-  new NativeLibrary(null).get<number>('int poll(void *fds, unsigned long nfds, int timeout)').call(fds, 1, 0);
+  pollFunction().call(fds, 1, 0);
   return (pollfd.decode(fds).revents & (POLLERR | POLLHUP)) !== 0;
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { orNull } from './attempt.ts';
 
 /** Reading sysfs; every path is relative to its root. */
 export interface Sysfs {
@@ -31,17 +32,9 @@ export function sysfsRoot(environment: NodeJS.ProcessEnv = process.env): string 
 
 /** sysfs through the file system. */
 export function openSysfs(root: string = sysfsRoot()): Sysfs {
-  const attempt = <T>(work: () => T): T | null => {
-    try {
-      return work();
-    } catch {
-      // An attribute that does not exist or answers with an error is an attribute that the kernel does not tell.
-      return null;
-    }
-  };
   return {
     root,
-    read: (path) => attempt(() => readFileSync(`${root}/${path}`, 'utf8').replace(/\n$/, '')),
+    read: (path) => orNull(() => readFileSync(`${root}/${path}`, 'utf8').replace(/\n$/, '')),
     async readLater(path) {
       try {
         return { text: (await readFile(`${root}/${path}`, 'utf8')).replace(/\n$/, '') };
@@ -50,8 +43,8 @@ export function openSysfs(root: string = sysfsRoot()): Sysfs {
         return { errno: Math.abs(errno ?? 0) };
       }
     },
-    list: (path) => attempt(() => readdirSync(`${root}/${path}`).sort(naturalOrder)),
-    linkName: (path) => attempt(() => basename(readlinkSync(`${root}/${path}`))),
+    list: (path) => orNull(() => readdirSync(`${root}/${path}`).sort(naturalOrder)),
+    linkName: (path) => orNull(() => basename(readlinkSync(`${root}/${path}`))),
   };
 }
 

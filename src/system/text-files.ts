@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { orNull } from './attempt.ts';
 
 /** Files outside sysfs: procfs, /etc, /lib/modules. Paths are absolute. */
 export interface TextFiles {
@@ -10,16 +11,8 @@ export interface TextFiles {
 
 /** The files of the running machine. */
 export function openTextFiles(): TextFiles {
-  const attempt = <T>(work: () => T): T | null => {
-    try {
-      return work();
-    } catch {
-      // What cannot be read is not known: which is an answer.
-      return null;
-    }
-  };
   return {
-    read: (path) => attempt(() => readFileSync(path, 'utf8')),
-    list: (path) => attempt(() => readdirSync(path).sort()),
+    read: (path) => orNull(() => readFileSync(path, 'utf8')),
+    list: (path) => orNull(() => readdirSync(path).sort()),
   };
 }
