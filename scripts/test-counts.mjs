@@ -1,10 +1,14 @@
 // @ts-check
 // What vitest's JSON reports say: how many tests passed, failed and were skipped.
 import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 /**
  * @typedef {{ passed: number, failed: number, skipped: number }} Counts
- * @typedef {{ testResults: { status: string, assertionResults: { status: string }[] }[] }} Report
+ * @typedef {{ status: string, fullName?: string, failureMessages?: string[] | null }} TestOutcome
+ * @typedef {{ name?: string, status: string, message?: string, assertionResults: TestOutcome[] }} FileOutcome
+ * @typedef {{ testResults: FileOutcome[] }} Report
  */
 
 /**
@@ -30,17 +34,57 @@ export function countTests(report) {
 }
 
 /**
+ * What failed, for who sees only the end of a log: the file, the test, and the first words of each failure.
+ *
+ * @param {Report} report
+ * @param {string} root  the folder that the files' names are told from
+ * @returns {string[]}
+ */
+export function failuresOf(report, root) {
+  return report.testResults.flatMap((file) => {
+    const name = relative(root, file.name ?? root);
+    const failed = file.assertionResults.filter(({ status }) => status === 'failed');
+    if (failed.length === 0 && file.status === 'failed') return [failure(name, [file.message ?? ''])];
+    return failed.map((test) => failure(`${name} > ${test.fullName ?? ''}`, test.failureMessages ?? []));
+  });
+}
+
+const LINES_OF_A_FAILURE = 12;
+
+/**
+ * @param {string} title
+ * @param {string[]} messages
+ */
+function failure(title, messages) {
+  const lines = messages.flatMap((message) =>
+    stripVTControlCharacters(message).split('\n').slice(0, LINES_OF_A_FAILURE),
+  );
+  return [title, ...lines.map((line) => `    ${line}`)].join('\n');
+}
+
+/**
+ * The report of a tier, or null when its run left none.
+ *
+ * @param {string} tier
+ * @returns {Report | null}
+ */
+export function readReport(tier) {
+  try {
+    return JSON.parse(readFileSync(reportOf(tier), 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/**
  * The counts of a tier, or null when its run left no report.
  *
  * @param {string} tier
  * @returns {Counts | null}
  */
 export function readCounts(tier) {
-  try {
-    return countTests(JSON.parse(readFileSync(reportOf(tier), 'utf8')));
-  } catch {
-    return null;
-  }
+  const report = readReport(tier);
+  return report && countTests(report);
 }
 
 /**

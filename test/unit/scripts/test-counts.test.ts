@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countTests, summaryLine, total } from '../../../scripts/test-counts.mjs';
+import { countTests, failuresOf, summaryLine, total } from '../../../scripts/test-counts.mjs';
 
 const file = (status: string, ...statuses: string[]) => ({
   status,
@@ -18,6 +18,33 @@ describe('the tests of a report', () => {
   test('a file that fails without a failed test is one failure', () => {
     const testResults = [file('failed'), file('failed', 'passed')];
     expect(countTests({ testResults })).toEqual({ passed: 1, failed: 2, skipped: 0 });
+  });
+});
+
+describe('the failures of a report', () => {
+  test('are told with their file, their name and the first lines of the reason', () => {
+    const long = Array.from({ length: 40 }, (_, line) => `line ${line}`).join('\n');
+    const testResults = [
+      { name: '/repo/test/a.test.ts', status: 'passed', assertionResults: [{ status: 'passed' }] },
+      {
+        name: '/repo/test/b.test.ts',
+        status: 'failed',
+        assertionResults: [
+          { status: 'passed', fullName: 'is fine' },
+          {
+            status: 'failed',
+            fullName: 'group breaks',
+            failureMessages: [`\u001b[31mAssertionError\u001b[39m: no\n${long}`],
+          },
+        ],
+      },
+      { name: '/repo/test/c.test.ts', status: 'failed', message: 'cannot load', assertionResults: [] },
+    ];
+    const [breaks = '', loads, ...more] = failuresOf({ testResults }, '/repo');
+    expect(breaks).toMatch(/^test\/b\.test\.ts > group breaks\n {4}AssertionError: no\n {4}line 0\n/);
+    expect(breaks.split('\n').length).toBeLessThan(20);
+    expect(loads).toBe('test/c.test.ts\n    cannot load');
+    expect(more).toEqual([]);
   });
 });
 
