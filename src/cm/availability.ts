@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { noDevice } from '../devices/failures.ts';
 import { errnoText, errnoValue } from '../explain/errno.ts';
 import { Failure } from '../explain/failure.ts';
-import { installCommand } from '../explain/packages.ts';
+import { libraryRepair } from '../explain/packages.ts';
 import type { MissingLibraryError } from '../native/errors.ts';
 import type { Machine } from '../system/machine.ts';
 
@@ -82,6 +82,6 @@ export const noLibrary = (machine: Machine, error: MissingLibraryError): Failure
   new Failure(
     'NO_LIBRARY',
     `${error.library} cannot be loaded: ${error.reason}`,
-    installCommand(machine.osIds(), 'librdmacm'),
+    libraryRepair(machine.osIds(), error.reason, 'librdmacm'),
     { cause: error },
   );

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { errnoText, errnoValue } from '../explain/errno.ts';
 import { Failure } from '../explain/failure.ts';
 import { nearest } from '../explain/nearest.ts';
-import { installCommand } from '../explain/packages.ts';
+import { installCommand, libraryRepair } from '../explain/packages.ts';
 import { rdmaCard } from '../explain/rdma-cards.ts';
 import type { SysfsDevice } from '../model/query-device.ts';
 import { MissingLibraryError, MissingSymbolError, NativeCallError } from '../native/errors.ts';
@@ -29,10 +29,7 @@ const quoted = (name: string): string => (/^[\w.:@-]+$/.test(name) ? name : JSON
 
 /** @param hasDevices whether the kernel shows any */
 export function noLibrary(machine: Machine, error: MissingLibraryError, hasDevices: boolean): Failure {
-  const install = installCommand(machine.osIds(), 'libibverbs', 'providers');
-  // The linker names the file that it misses; koffi takes the name away where it is the library itself.
-  const isAbsent = error.reason.startsWith('cannot open shared object file');
-  const repair = isAbsent ? install : `it is there and does not load: reinstall it (${install})`;
+  const repair = libraryRepair(machine.osIds(), error.reason, 'libibverbs', 'providers');
   return new Failure(
     'NO_LIBRARY',
     `${error.library} cannot be loaded: ${error.reason}`,
@@ -331,15 +328,15 @@ export function internalFault(name: string, error: unknown): Failure {
 /** libefa cannot tell what an EFA card can do. */
 export function efaFailed(machine: Machine, name: string, error: unknown): Failure {
   const unknown = `${name}: its EFA capabilities are unknown`;
-  const install = installCommand(machine.osIds(), 'libefa');
   if (error instanceof MissingLibraryError) {
-    return new Failure('NO_LIBRARY', `${unknown}: ${reasonOf(error)}`, install, { cause: error });
+    const repair = libraryRepair(machine.osIds(), error.reason, 'libefa');
+    return new Failure('NO_LIBRARY', `${unknown}: ${reasonOf(error)}`, repair, { cause: error });
   }
   if (error instanceof MissingSymbolError) {
     return new Failure(
       'NO_SYMBOL',
       `${unknown}: ${reasonOf(error)}`,
-      `libefa before rdma-core 26: ${install}`,
+      `libefa before rdma-core 26: ${installCommand(machine.osIds(), 'libefa')}`,
       {
         cause: error,
       },

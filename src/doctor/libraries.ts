@@ -1,5 +1,5 @@
 /** The libraries of rdma-core: there, whole, of which release. */
-import { installCommand, type Purpose as Package } from '../explain/packages.ts';
+import { isAbsent, libraryRepair, type Purpose as Package } from '../explain/packages.ts';
 import type { CheckId, DoctorPurpose } from '../model/doctor.ts';
 import { type Check, type Finding, ok, skipped } from './check.ts';
 import type { View } from './view.ts';
@@ -40,16 +40,15 @@ const libraryCheck = ({
       const release = found.version === null ? 'of unknown release' : `of rdma-core ${found.version}`;
       return [ok(soname, `${soname} is ${release}${found.path === null ? '' : ` (${found.path})`}`)];
     }
-    const install = installCommand(view.machine.osIds(), ...packages);
-    const isAbsent = found.reason.includes('cannot open shared object file');
+    const repair = libraryRepair(view.machine.osIds(), found.reason, ...packages);
     const isForeign = WRONG_KIND.test(found.reason);
     return [
       {
         subject: soname,
         status: lack(view),
-        fact: `${soname} ${isAbsent ? 'is not installed' : 'is there and does not load'} (${found.reason}): ${without}`,
+        fact: `${soname} ${isAbsent(found.reason) ? 'is not installed' : 'is there and does not load'} (${found.reason}): ${without}`,
         ...(isForeign ? { meaning: `it is for another architecture than this one, ${process.arch}` } : {}),
-        repair: isAbsent ? `${install}${rootOf(view)}` : `reinstall it: ${install}${rootOf(view)}`,
+        repair: `${repair}${rootOf(view)}`,
       },
     ];
   },

@@ -78,6 +78,37 @@ export function installCommand(osIds: readonly string[], ...purposes: Purpose[])
   return `${INSTALL[family]} ${unique(purposes.map((purpose) => PACKAGES[purpose][family])).join(' ')}`;
 }
 
+const REINSTALL: Readonly<Record<Family, string>> = {
+  debian: 'apt install --reinstall',
+  redhat: 'dnf reinstall',
+  suse: 'zypper install --force',
+  arch: 'pacman -S',
+  alpine: 'apk fix',
+};
+
+/** Where distributions put their libraries. */
+const SYSTEM_LIBRARY = /^(?:\/usr)?\/lib(?:32|64)?\//;
+
+/** Whether the dynamic linker found no file at all: it names the file only where another one needs it. */
+export const isAbsent = (reason: string): boolean => reason.startsWith('cannot open shared object file');
+
+/**
+ * What makes a library load that the dynamic linker refused.
+ * @param reason what it said, after the library's name
+ */
+export function libraryRepair(osIds: readonly string[], reason: string, ...purposes: Purpose[]): string {
+  const install = installCommand(osIds, ...purposes);
+  if (isAbsent(reason)) return install;
+  const file = /^(\/[^:]+): /.exec(reason)?.[1];
+  if (file !== undefined && !SYSTEM_LIBRARY.test(file)) {
+    return `${file} stands before the distribution's own: take its folder out of LD_LIBRARY_PATH (or /etc/ld.so.conf.d), or put a good one there`;
+  }
+  const family = familyOf(osIds);
+  return family === undefined
+    ? `it is there and does not load: ${install}, anew`
+    : `it is there and does not load: ${install.replace(INSTALL[family], REINSTALL[family])}`;
+}
+
 /** The command that installs the modules which a distribution keeps apart from its kernel. */
 export function kernelModulesPackage(osIds: readonly string[], release: string): string {
   if (osIds.includes('ubuntu')) return `apt install linux-modules-extra-${release}`;

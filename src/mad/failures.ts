@@ -10,7 +10,7 @@ import { errnoText, errnoValue } from '../explain/errno.ts';
 import { Failure } from '../explain/failure.ts';
 import { madStatusText } from '../explain/mad-status.ts';
 import { nearest } from '../explain/nearest.ts';
-import { installCommand } from '../explain/packages.ts';
+import { libraryRepair } from '../explain/packages.ts';
 import { LayoutError } from '../layout/error.ts';
 import { type MissingLibraryError, NativeCallError } from '../native/errors.ts';
 import type { Machine } from '../system/machine.ts';
@@ -33,7 +33,7 @@ export function noLibrary(machine: Machine, error: MissingLibraryError): Failure
   return new Failure(
     'NO_LIBRARY',
     `${error.library} cannot be loaded: ${error.reason}`,
-    `${installCommand(machine.osIds(), 'libibumad')}; ${TRY_THE_LAB}`,
+    `${libraryRepair(machine.osIds(), error.reason, 'libibumad')}; ${TRY_THE_LAB}`,
     { cause: error },
   );
 }

@@ -231,7 +231,17 @@ const CASES: readonly Case[] = [
     },
     root: 'libibverbs',
     fact: /is there and does not load .*wrong ELF class/,
-    repair: /^reinstall it: apt install/,
+    repair: /does not load: apt install --reinstall libibverbs1/,
+  },
+  {
+    what: 'a broken library that stands before the distribution’s',
+    recorded: {
+      ...ROCE_GOOD,
+      missingLibraries: { 'libibverbs.so.1': '/opt/old/libibverbs.so.1: file too short' },
+    },
+    root: 'libibverbs',
+    fact: /is there and does not load .*file too short/,
+    repair: /^\/opt\/old\/libibverbs\.so\.1 .*LD_LIBRARY_PATH/,
   },
   {
     what: 'RoCE with its network device down',
