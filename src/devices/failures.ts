@@ -14,12 +14,18 @@ import { DeadlineError } from '../waiting/deadline.ts';
 import { isAtLeast } from './release.ts';
 import { hasUverbs, readSysfsDevice } from './sysfs-device.ts';
 
-const { EPERM, EACCES, ENOENT, ENXIO, ENODEV, ENOSYS } = constants.errno;
+const { EPERM, EACCES, ENOENT, ENXIO, ENODEV, ENOMEM, ENOSYS } = constants.errno;
 
 /** How to look at rdmatool's work without hardware. */
 export const TRY_A_LAB = 'without RDMA hardware, try: rdmatool lab run efa -- rdmatool query-device';
 
 const SEE_DMESG = 'see dmesg for what the driver says';
+
+/** Where to look after a call that failed. */
+const afterErrno = (errno: number): string =>
+  errno === ENOMEM
+    ? `raise the limit of locked memory (ulimit -l unlimited; in a container: --ulimit memlock=-1); if that is not it: ${SEE_DMESG}`
+    : SEE_DMESG;
 const ON_THE_HOST = 'as root, on the host if this is a container';
 
 /** A name as a user can type it again. */
@@ -288,7 +294,7 @@ export function openFailed(machine: Machine, name: string, sysfs: SysfsDevice, e
   return new Failure(
     'OPEN_FAILED',
     `${name}: ${node} cannot be opened: ${error.call === 'open' ? errnoText(errno) : callText(error)}`,
-    isGone ? 'the device went away since it was listed (reset, or removed): see dmesg' : SEE_DMESG,
+    isGone ? 'the device went away since it was listed (reset, or removed): see dmesg' : afterErrno(errno),
     { errno: errno === 0 ? null : errnoValue(errno) },
   );
 }
@@ -304,7 +310,7 @@ export function queryFailed(machine: Machine, what: string, error: unknown): Fai
     return new Failure('TIMED_OUT', error.message, 'the driver or its firmware does not answer: see dmesg');
   }
   if (!(error instanceof NativeCallError)) throw error;
-  return new Failure('QUERY_FAILED', `${what}: ${callText(error)}`, SEE_DMESG, {
+  return new Failure('QUERY_FAILED', `${what}: ${callText(error)}`, afterErrno(error.errno), {
     errno: error.errno === 0 ? null : errnoValue(error.errno),
   });
 }

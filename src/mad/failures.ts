@@ -232,6 +232,8 @@ export const nothingCame = (title: string, milliseconds: number, came: number): 
 function hintOfSilence(target: Target | null): string {
   switch (target?.kind) {
     case 'path':
+      if (target.path.length <= 1)
+        return 'the driver and firmware of this port answer what they know: NodeInfo and PortInfo always; another attribute may have no answer at all';
       return `is a cable in each port of the path? mad get PortInfo 0 --port-num N, then one hop more, shows where it ends; --timeout and --retries give it more time`;
     case 'lid':
       return 'is the LID in use (mad table NodeRecord)? --timeout and --retries give it more time; nobody may be listening for the class there';

@@ -160,6 +160,13 @@ describe('on a healthy fabric', () => {
     for (const { time, error } of lines) expect([Date.parse(time) > 0, error]).toEqual([true, null]);
   });
 
+  it('an attribute that this port does not answer is no matter of cables', async () => {
+    const { status, stderr } = await fabric.shell('rdmatool mad get Notice 0 --timeout 20 --retries 0');
+    expect(status).toBe(75);
+    expect(stderr).toMatch(/no answer from the port of this host to Get Notice/);
+    expect(stderr).not.toContain('cable');
+  });
+
   it('--watch goes on when nobody answers, and ends after --count', async () => {
     const ask = (path: string) =>
       fabric.shell(`rdmatool mad get NodeInfo ${path} --watch 1 -c 2 --timeout 20 --retries 0 --json`);

@@ -144,6 +144,7 @@ describe('ibv_get_device_list', () => {
   it('another errno is not taken for a missing module', () => {
     const failure = listFailed(efa(), new NativeCallError('ibv_get_device_list', ENOMEM), 'rdmap0s6');
     expect(failure).toMatchObject({ code: 'QUERY_FAILED', errno: { name: 'ENOMEM' } });
+    expect(failure.hint).toContain('ulimit -l unlimited');
   });
 
   it('hangs, or is not there', () => {
