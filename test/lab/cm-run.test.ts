@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { LEFT, parse, RIGHT, resources, said, useGuest } from './cm/lab.ts';
+import { BACKENDS, LEFT, parse, RIGHT, resources, said, useGuest } from './cm/lab.ts';
 import { type Outcome, REPOSITORY } from './roce/tools.ts';
 
 // A guest without KVM on a busy machine is slow.
@@ -149,6 +149,36 @@ describe('a script', () => {
       { operation: 'take-down', result: { ids: ['l'], channels: ['default'] } },
     ]);
     expect((await place.inLab(['rdma', 'resource', 'show', 'cm_id'])).stdout).not.toContain(':7231');
+  });
+
+  it.each(BACKENDS)('sees the address move to other hardware, through $backend', async ({ words }) => {
+    const bond = '10.9.9.1';
+    const onBond = (text: string) => place.inLab(['bash', '-ec', text]);
+    const made = await onBond(
+      `ip link add bond9 type bond mode active-backup fail_over_mac active
+       for slave in slave8 slave9; do ip link add $slave type dummy; ip link set $slave master bond9; done
+       ip addr add ${bond}/24 dev bond9; ip link set bond9 up; rdma link add rxe9 type rxe netdev bond9`,
+    );
+    expect(made.status, made.stderr).toBe(0);
+    try {
+      const script = `create-id l\nbind l ${bond}:7232\nlisten l\nget-event l ADDR_CHANGE within 60s`;
+      const watching = place.startInLab(['rdmatool', 'cm', 'run', '-', '--json', ...words], {
+        input: script,
+      });
+      await watching.said('"operation":"listen"');
+      const active = (await onBond('cat /sys/class/net/bond9/bonding/active_slave')).stdout.trim();
+      const other = active === 'slave8' ? 'slave9' : 'slave8';
+      expect((await onBond(`ip link set bond9 type bond active_slave ${other}`)).status).toBe(0);
+      const outcome = await watching.outcome;
+      expect(outcome.status, said(outcome)).toBe(0);
+      expect(objects(outcome).find(({ line }) => line === 4)).toMatchObject({
+        ok: true,
+        state: 'listening',
+        result: { event: { name: 'RDMA_CM_EVENT_ADDR_CHANGE' } },
+      });
+    } finally {
+      await onBond('rdma link delete rxe9; ip link del bond9; ip link del slave8; ip link del slave9');
+    }
   });
 
   it('says which release has a call that this library lacks', async () => {
