@@ -59,11 +59,10 @@ export function sectionsOf(mgmtClass: number): { name: Section['name']; layout: 
 /** The status of a directed SMP begins with the direction. */
 const DIRECTION_BIT = 0x8000;
 
-/** 0, or why the request failed, without decoding the rest; -1 where the bytes are too few for it. */
-export function statusOf(bytes: Uint8Array): number {
-  if (bytes.length < HEADER_SIZE) return -1;
-  const status = (bytes[4] ?? 0) * 0x100 + (bytes[5] ?? 0);
-  return isDirected(bytes[1] ?? 0) ? status & ~DIRECTION_BIT : status;
+/** 0, or why the request failed, of the whole header that begins there, without decoding the rest. */
+export function statusAt(bytes: Uint8Array, start: number): number {
+  const status = (bytes[start + 4] ?? 0) * 0x100 + (bytes[start + 5] ?? 0);
+  return isDirected(bytes[start + 1] ?? 0) ? status & ~DIRECTION_BIT : status;
 }
 
 const isTable = (method: number): boolean =>

@@ -9,14 +9,10 @@ import { ibUserMadHdr } from '../abi/umad.ts';
 import { HEADER_SIZE, MAD_SIZE } from '../datagram/headers.ts';
 import { isResponse } from '../datagram/message.ts';
 import { ClosedHandleError } from '../native/errors.ts';
-import type { HeaderKind, UmadChannel } from './backend.ts';
-import {
-  decodeUserHeader,
-  encodeUserHeader,
-  type HeaderValues,
-  headerBytes,
-  type UserHeader,
-} from './user-header.ts';
+import type { UmadChannel } from './backend.ts';
+import { InFlight } from './in-flight.ts';
+import { Passing, type PassingReply, type Received, type Reply } from './reply.ts';
+import { encodeUserHeader, type HeaderValues, headerBytes } from './user-header.ts';
 
 /** Where a datagram goes, as the user-MAD header has it. */
 export interface Address {
@@ -53,27 +49,6 @@ export interface Request {
   readonly tid?: number | undefined;
   /** Bytes of the datagram that are handed to the kernel, instead of all. */
   readonly length?: number | undefined;
-}
-
-/** What has come from the kernel: a datagram, or an own one back that nobody answered (`header.status`). */
-export interface Received {
-  /** Decoded when it is asked for: few want it of thousands of answers. */
-  readonly header: UserHeader;
-  readonly mad: Uint8Array;
-}
-
-export interface Reply extends Received {
-  /** From the last attempt to its answer, ms. */
-  readonly rttMs: number;
-  readonly attempts: number;
-}
-
-/** A reply where it was read: its bytes are there until the next is read. */
-export interface PassingReply extends Reply {
-  /** A copy that stays. */
-  kept(): Reply;
-  /** The same in the memory of a copy that is not needed any more, where it fits. */
-  keptIn(former: Reply | undefined): Reply;
 }
 
 /** Who is told what became of a request: once, of one of both. They do not throw. */
@@ -146,7 +121,7 @@ export class MadEngine {
   readonly #window: number;
   readonly #headerBytes: number;
   readonly #waiting: Pending[] = [];
-  readonly #inFlight = new Map<number, Pending>();
+  readonly #inFlight: InFlight<Pending>;
   readonly #idle: (() => void)[] = [];
   readonly #writes = new Set<Promise<void>>();
   #writing = 0;
@@ -155,11 +130,15 @@ export class MadEngine {
   #listener: Listener | null = null;
   /** The user-MAD header of each address that has been sent to. */
   readonly #headers = new WeakMap<Address, Uint8Array>();
+  #lastAddress: Address | null = null;
+  #lastHeader: Uint8Array = new Uint8Array();
   #buffer: Uint8Array;
   #view: DataView;
   /** What is sent at once: header and datagram. C has read it when the call returns. */
   #outgoing: Uint8Array;
   #outgoingView: DataView;
+  /** The answer that is handed out: one object for all. */
+  #passing: Passing;
   #lastRttMs = 0;
   #nextTid: number;
   #running = false;
@@ -180,10 +159,12 @@ export class MadEngine {
   ) {
     this.#channel = channel;
     this.#window = window;
+    this.#inFlight = new InFlight(window);
     this.#nextTid = firstTid >>> 0;
     this.#headerBytes = headerBytes(channel.header);
     this.#buffer = new Uint8Array(this.#headerBytes + room);
     this.#view = new DataView(this.#buffer.buffer);
+    this.#passing = new Passing(channel.header, this.#buffer, this.#headerBytes);
     this.#outgoing = new Uint8Array(this.#headerBytes + MAD_SIZE);
     this.#outgoingView = new DataView(this.#outgoing.buffer);
   }
@@ -272,6 +253,13 @@ export class MadEngine {
   }
 
   #headerFor(address: Address): Uint8Array {
+    if (address === this.#lastAddress) return this.#lastHeader;
+    this.#lastHeader = this.#encodedFor(address);
+    this.#lastAddress = address;
+    return this.#lastHeader;
+  }
+
+  #encodedFor(address: Address): Uint8Array {
     const known = this.#headers.get(address);
     if (known) return known;
     const header = encodeUserHeader(this.#channel.header, headerValues(address));
@@ -390,7 +378,7 @@ export class MadEngine {
       turned = now;
     }
     let nearest = now + POLL_SLICE_MS;
-    for (const { deadline } of this.#inFlight.values()) nearest = Math.min(nearest, deadline);
+    for (const [, { deadline }] of this.#inFlight.entries()) nearest = Math.min(nearest, deadline);
     return this.#channel.poll(Math.max(1, Math.ceil(nearest - now)));
   }
 
@@ -416,6 +404,7 @@ export class MadEngine {
     } else {
       this.#buffer = new Uint8Array(this.#headerBytes + received.needed);
       this.#view = new DataView(this.#buffer.buffer);
+      this.#passing = new Passing(this.#channel.header, this.#buffer, this.#headerBytes);
     }
     return true;
   }
@@ -431,30 +420,20 @@ export class MadEngine {
     const pending = isAnswer ? this.#inFlight.get(tid) : undefined;
     if (!pending) {
       // Without a listener: an answer that came after its request was given up, or one never asked for.
-      this.#listener?.handle(this.#message(length).kept());
+      this.#listener?.handle(this.#passing.of(length, 0, 0).kept());
       return;
     }
     this.#inFlight.delete(tid);
     const rttMs = performance.now() - pending.sentAt;
     this.#lastRttMs = rttMs;
-    if (isReturned) this.#lost(pending, this.#message(length).kept());
-    else pending.asker.answered(this.#message(length, rttMs, pending.attempts));
-  }
-
-  #message(length: number, rttMs = 0, attempts = 0): Message {
-    return new Message(
-      this.#channel.header,
-      this.#buffer,
-      this.#headerBytes,
-      this.#headerBytes + length,
-      rttMs,
-      attempts,
-    );
+    const passing = this.#passing.of(length, rttMs, pending.attempts);
+    if (isReturned) this.#lost(pending, passing.kept());
+    else pending.asker.answered(passing);
   }
 
   #expire(): void {
     const now = performance.now();
-    for (const [tid, pending] of this.#inFlight) {
+    for (const [tid, pending] of this.#inFlight.entries()) {
       if (pending.deadline > now) continue;
       this.#inFlight.delete(tid);
       this.#lost(pending, null);
@@ -469,41 +448,9 @@ export class MadEngine {
   }
 
   #failAll(error: unknown): void {
-    const given = [...this.#inFlight.values(), ...this.#waiting.splice(0)];
+    const given = [...this.#inFlight.entries().map(([, pending]) => pending), ...this.#waiting.splice(0)];
     this.#inFlight.clear();
     for (const { asker } of given) asker.failed(error);
-  }
-}
-
-class Message implements PassingReply {
-  constructor(
-    private readonly kind: HeaderKind,
-    /** Header and datagram, and room behind them. */
-    private readonly bytes: Uint8Array,
-    private readonly start: number,
-    private readonly end: number,
-    readonly rttMs: number,
-    readonly attempts: number,
-  ) {}
-
-  get mad(): Uint8Array {
-    return this.bytes.subarray(this.start, this.end);
-  }
-
-  get header(): UserHeader {
-    return decodeUserHeader(this.kind, this.bytes.subarray(0, this.start));
-  }
-
-  kept(): Message {
-    const { kind, start, end, rttMs, attempts } = this;
-    return new Message(kind, this.bytes.slice(0, end), start, end, rttMs, attempts);
-  }
-
-  keptIn(former: Reply | undefined): Reply {
-    if (!(former instanceof Message) || former.bytes.length !== this.end) return this.kept();
-    const { kind, start, end, rttMs, attempts } = this;
-    former.bytes.set(end === this.bytes.length ? this.bytes : this.bytes.subarray(0, end));
-    return new Message(kind, former.bytes, start, end, rttMs, attempts);
   }
 }
 

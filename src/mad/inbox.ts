@@ -1,8 +1,8 @@
 /** What has come for an agent and has not been looked at yet. */
 import { Failure } from '../explain/failure.ts';
 import { NativeCallError } from '../native/errors.ts';
-import type { Received } from './engine.ts';
 import { readingFailed } from './failures.ts';
+import type { Received } from './reply.ts';
 import type { MadSession } from './session.ts';
 
 export class Inbox {

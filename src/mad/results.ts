@@ -5,7 +5,7 @@ import { headerLayout, type Mad, recordJson, type Section, sectionJson } from '.
 import { madStatusText } from '../explain/mad-status.ts';
 import type { Json } from '../layout/codec.ts';
 import type { AttributeFields, MadEnvelope, MadTarget } from '../model/mad.ts';
-import type { Received } from './engine.ts';
+import type { Received } from './reply.ts';
 import type { Answer } from './session.ts';
 import type { Target } from './target.ts';
 import { userHeaderJson } from './user-header.ts';

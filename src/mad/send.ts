@@ -19,7 +19,6 @@ import {
   isResponse,
   parseAttribute,
   type Section,
-  statusOf,
 } from '../datagram/message.ts';
 import { Failure } from '../explain/failure.ts';
 import { LayoutError } from '../layout/error.ts';
@@ -27,8 +26,9 @@ import type { MadSendResult } from '../model/mad.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import { findAttribute } from './attribute-name.ts';
 import { describeMad } from './decode.ts';
-import { type Address, type Asker, GSI_QKEY, NoReplyError, type Reply } from './engine.ts';
+import { type Address, type Asker, GSI_QKEY, NoReplyError } from './engine.ts';
 import { classText, methodText, requestFailed, statusFailure, usageFailure } from './failures.ts';
+import type { Reply } from './reply.ts';
 import { milliseconds, receivedHeaderJson, targetJson } from './results.ts';
 import { roundTrips } from './round-trips.ts';
 import { sendingFailed } from './sending-failure.ts';
@@ -319,7 +319,7 @@ function exchangeAll(
       answered(reply) {
         times.push(reply.rttMs);
         last = last === refused ? reply.kept() : reply.keptIn(last);
-        if (refused === undefined && statusOf(last.mad) !== 0) refused = last;
+        if (refused === undefined && reply.status !== 0) refused = last;
         lostInARow = 0;
         goOn();
       },

@@ -8,15 +8,7 @@ import { decodeMad, encodeMad, type FieldValues, type Mad } from '../datagram/me
 import { NativeCallError } from '../native/errors.ts';
 import { CALL_DEADLINE_MS, OPEN_DEADLINE_MS, within } from '../waiting/deadline.ts';
 import type { GidEntry, Registration, Umad, UmadChannel, UmadPortAttributes } from './backend.ts';
-import {
-  type Address,
-  type Asker,
-  GSI_QKEY,
-  MadEngine,
-  type Received,
-  type Reply,
-  type Request,
-} from './engine.ts';
+import { type Address, type Asker, GSI_QKEY, MadEngine, type Request } from './engine.ts';
 import {
   noDevice,
   noLocalGid,
@@ -33,6 +25,7 @@ import {
 } from './failures.ts';
 import { gidKind } from './gid-kind.ts';
 import { registerFailed } from './registration-failure.ts';
+import type { Received, Reply } from './reply.ts';
 import type { Target } from './target.ts';
 
 export interface SessionOptions {

@@ -3,7 +3,14 @@ import { constants } from 'node:os';
 import { ibUserMadHdr, maskBytes, umadCa, umadPort, umadRegAttr } from '../abi/umad.ts';
 import type { Decoded } from '../layout/codec.ts';
 import { ClosedHandleError, NativeCallError, RefusedFlagsError } from './errors.ts';
-import { type LibraryOrigin, type NativeFunction, NativeLibrary } from './library.ts';
+import {
+  addressOf,
+  type LibraryOrigin,
+  lastErrno,
+  type NativeFunction,
+  NativeLibrary,
+  type Pointer,
+} from './library.ts';
 
 export const LIBIBUMAD_SONAME = 'libibumad.so.3';
 
@@ -33,6 +40,19 @@ const TIMEOUT_OFFSET = 8;
 const RETRIES_OFFSET = 12;
 /** The one flag that kernels know. */
 const USER_RMPP = 1;
+
+/** Memory that is handed to C time and again: where it lies is asked for once. */
+interface Placed {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  readonly address: Pointer;
+}
+
+const placed = (bytes: Uint8Array): Placed => ({
+  bytes,
+  view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+  address: addressOf(bytes),
+});
 
 export class Libibumad {
   readonly #library = new NativeLibrary(LIBIBUMAD_SONAME);
@@ -96,11 +116,11 @@ export class LibibumadPort {
   readonly #send: NativeFunction<number>;
   readonly #receive: NativeFunction<number>;
   readonly #poll: NativeFunction<number>;
-  readonly #length = new Uint8Array(4);
-  readonly #lengthView = new DataView(this.#length.buffer);
-  /** The message that was sent last, and a view of it: most are sent in the same memory. */
-  #sent: Uint8Array = new Uint8Array();
-  #sentView: DataView = new DataView(this.#sent.buffer);
+  readonly #length = new Int32Array(1);
+  readonly #lengthAddress = addressOf(new Uint8Array(this.#length.buffer));
+  /** The message that was sent last, and the memory that was last received into: most use the same again. */
+  #sent = placed(new Uint8Array(ibUserMadHdr.size));
+  #received = placed(new Uint8Array(ibUserMadHdr.size));
   #open = true;
 
   constructor(
@@ -186,41 +206,43 @@ export class LibibumadPort {
   /** Header and datagram; agent, timeout and retries are those of the header. Throws NativeCallError. */
   send(message: Uint8Array): void {
     this.#check();
-    const { result, errno } = this.#send.call(...this.#sendArguments(message));
-    if (result < 0) throw new NativeCallError('umad_send', errno || -result);
+    if (this.#sent.bytes !== message) this.#sent = placed(message);
+    const { view, address, bytes } = this.#sent;
+    const result = this.#send.raw(
+      this.portId,
+      view.getInt32(ID_OFFSET, true),
+      address,
+      bytes.length - this.headerBytes,
+      view.getInt32(TIMEOUT_OFFSET, true),
+      view.getInt32(RETRIES_OFFSET, true),
+    );
+    if (result < 0) throw new NativeCallError('umad_send', lastErrno() || -result);
   }
 
   /** As send, on a thread of the pool. */
   async sendAsync(message: Uint8Array): Promise<void> {
     this.#check();
-    const { result, errno } = await this.#send.callAsync(...this.#sendArguments(message));
-    if (result < 0) throw new NativeCallError('umad_send', errno || -result);
-  }
-
-  #sendArguments(message: Uint8Array): [number, number, Uint8Array, number, number, number] {
-    if (this.#sent !== message) {
-      this.#sent = message;
-      this.#sentView = new DataView(message.buffer, message.byteOffset, message.byteLength);
-    }
-    const view = this.#sentView;
-    return [
+    const { view } = placed(message);
+    const { result, errno } = await this.#send.callAsync(
       this.portId,
       view.getInt32(ID_OFFSET, true),
       message,
       message.length - this.headerBytes,
       view.getInt32(TIMEOUT_OFFSET, true),
       view.getInt32(RETRIES_OFFSET, true),
-    ];
+    );
+    if (result < 0) throw new NativeCallError('umad_send', errno || -result);
   }
 
   /** As UmadChannel.receive: bytes, null for nothing, or what is needed. Throws NativeCallError. */
   receive(buffer: Uint8Array, waitMs = 0): number | null | { readonly needed: number } {
     this.#check();
-    this.#lengthView.setInt32(0, buffer.length - this.headerBytes, true);
-    const { result, errno } = this.#receive.call(this.portId, buffer, this.#length, waitMs);
-    const length = this.#lengthView.getInt32(0, true);
+    if (this.#received.bytes !== buffer) this.#received = placed(buffer);
+    this.#length[0] = buffer.length - this.headerBytes;
+    const result = this.#receive.raw(this.portId, this.#received.address, this.#lengthAddress, waitMs);
+    const length = this.#length[0];
     if (result >= 0) return length;
-    const cause = errno || -result;
+    const cause = lastErrno() || -result;
     if (cause === EAGAIN || cause === ETIMEDOUT) return null;
     if (cause === ENOSPC && length > buffer.length - this.headerBytes) return { needed: length };
     throw new NativeCallError('umad_recv', cause);

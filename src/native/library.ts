@@ -23,6 +23,8 @@ export interface Outcome<R> {
 
 /** A function of a shared library, called on this thread or on one of the pool's. */
 export interface NativeFunction<R> {
+  /** The bare function, for what is called so often that an object for each outcome counts: see lastErrno. */
+  readonly raw: (...args: Argument[]) => R;
   call(...args: Argument[]): Outcome<R>;
   /** On a thread of the pool, or where the library is called `here`, at once on this one. */
   callAsync(...args: Argument[]): Promise<Outcome<R>>;
@@ -72,8 +74,16 @@ function wrap<R>(fn: KoffiFunction, calling: Calling): NativeFunction<R> {
         else resolve({ result, errno });
       });
     });
-  return { call, callOnPool, callAsync: calling === 'pool' ? callOnPool : async (...args) => call(...args) };
+  return {
+    raw: fn,
+    call,
+    callOnPool,
+    callAsync: calling === 'pool' ? callOnPool : async (...args) => call(...args),
+  };
 }
+
+/** The errno that the last call of a bare function left; of no use after any other call. */
+export const lastErrno = (): number => koffi.errno();
 
 const functionsAt = new Map<Pointer, NativeFunction<unknown>>();
 
