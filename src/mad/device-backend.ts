@@ -12,7 +12,7 @@ import { readDevice, readGids, readNodes, readPort } from './port-sysfs.ts';
 import { headerBytes } from './user-header.ts';
 
 const DIRECTORY = '/dev/infiniband';
-const { EAGAIN, EINVAL, EIO, ENOSPC, ENOTTY, EOPNOTSUPP } = constants.errno;
+const { EINVAL, EIO, ENOSPC, ENOTTY, EOPNOTSUPP } = constants.errno;
 const MOST_OLD_OUI = 0xffffff;
 
 export const deviceBackend = (header: HeaderKind): Umad => ({
@@ -122,12 +122,11 @@ export class DeviceChannel implements UmadChannel {
     if (waitMs > 0 && !this.device.pollHere(waitMs)) return null;
     try {
       const length = this.device.read(buffer);
+      if (length === null) return null;
       if (length < this.#headerBytes) throw new NativeCallError('read', EIO);
       return length - this.#headerBytes;
     } catch (error) {
       if (!(error instanceof NativeCallError)) throw error;
-      // 0: a simulator's way to say it.
-      if (error.errno === EAGAIN || error.errno === 0) return null;
       if (error.errno === ENOSPC) {
         // The header and the first segment have come all the same.
         const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);

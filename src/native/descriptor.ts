@@ -4,14 +4,14 @@
  */
 import { constants } from 'node:os';
 import { ClosedHandleError, NativeCallError } from './errors.ts';
-import { NativeLibrary, type Pointer, readText } from './library.ts';
+import { lastErrno, NativeLibrary, type Pointer, readText } from './library.ts';
 import { POLLIN, pollFunction, pollfd } from './readiness.ts';
 
 const O_RDONLY = 0;
 const O_RDWR = 2;
 const O_NONBLOCK = 0o4000;
 const O_CLOEXEC = 0o2000000;
-const { EINTR } = constants.errno;
+const { EAGAIN, EINTR } = constants.errno;
 /** sysfs hands out a page at most. */
 const MOST_TEXT = 4096;
 /** Where the name lies in a `struct dirent` of 64-bit Linux. */
@@ -55,19 +55,21 @@ export class Descriptor {
     if (!this.#isOpen) throw new ClosedHandleError(`${this.path} has been closed`);
   }
 
-  /** Bytes that were read. Throws NativeCallError, with EAGAIN where there is nothing. */
-  read(buffer: Uint8Array): number {
+  /** Bytes that were read, null where there is nothing. Throws NativeCallError. */
+  read(buffer: Uint8Array): number | null {
     this.#check();
-    const { result, errno } = this.#read.call(this.fd, buffer, buffer.length);
-    if (result < 0) throw new NativeCallError('read', errno);
-    return Number(result);
+    const result = this.#read.raw(this.fd, buffer, buffer.length);
+    if (result >= 0) return Number(result);
+    const errno = lastErrno();
+    // 0: a simulator's way to say it.
+    if (errno === EAGAIN || errno === 0) return null;
+    throw new NativeCallError('read', errno);
   }
 
   /** Throws NativeCallError. */
   write(bytes: Uint8Array): void {
     this.#check();
-    const { result, errno } = this.#write.call(this.fd, bytes, bytes.length);
-    if (result < 0) throw new NativeCallError('write', errno);
+    if (this.#write.raw(this.fd, bytes, bytes.length) < 0) throw new NativeCallError('write', lastErrno());
   }
 
   /** As write, on a thread of the pool: for what may wait inside the driver. */
@@ -97,8 +99,8 @@ export class Descriptor {
   /** As poll, on this thread: for very little time. */
   pollHere(milliseconds: number): boolean {
     this.#check();
-    const { result, errno } = this.#poll.call(this.#wanted, 1, milliseconds);
-    if (result < 0 && errno !== EINTR) throw new NativeCallError('poll', errno);
+    const result = this.#poll.raw(this.#wanted, 1, milliseconds);
+    if (result < 0 && lastErrno() !== EINTR) throw new NativeCallError('poll', lastErrno());
     return result > 0;
   }
 
