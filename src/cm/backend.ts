@@ -88,7 +88,7 @@ export interface BackendId {
   bindAddr(address: SocketAddress): Promise<void>;
   resolveAddr(source: SocketAddress | null, destination: SocketAddress, timeoutMs: number): Promise<void>;
   resolveRoute(timeoutMs: number): Promise<void>;
-  /** Makes a queue pair with completion queues of its own; resolves with its number. */
+  /** Makes a queue pair for which nothing ever completes; resolves with its number. */
   createQp(request: QueuePairRequest): Promise<number>;
   /** As createQp, for data: its completion queue has room for all that may be under way. */
   createDataPath(request: DataPathRequest & { readonly datagram: boolean }): Promise<DataPath>;

@@ -4,7 +4,8 @@ import { decodeSocketAddress, encodeSocketAddress } from '../abi/sockaddr.ts';
 import { QpType } from '../abi/verbs-codes.ts';
 import type { ibUverbsAhAttr, ibUverbsQpAttr, ibvQpAttr } from '../abi/verbs-qp.ts';
 import type { Decoded } from '../layout/codec.ts';
-import type { CmEventChannel, CmIdHandle, Librdmacm, NativeCmEvent } from '../native/librdmacm.ts';
+import type { CmIdHandle } from '../native/cm-id.ts';
+import type { CmEventChannel, Librdmacm, NativeCmEvent } from '../native/librdmacm.ts';
 import type { Backend, BackendChannel, BackendEvent, BackendId, RouteValues } from './backend.ts';
 import { REASON_VENDOR_OPTION } from './reject-reasons.ts';
 
@@ -98,7 +99,6 @@ function idOf(
         qp_type: QpType.valueOf(datagram ? 'UD' : 'RC'),
         cap: {
           max_send_wr: QUEUE_DEPTH,
-          // Beside a shared receive queue too: for 0 librdmacm makes no completion queue, and C crashes.
           max_recv_wr: QUEUE_DEPTH,
           max_send_sge: 1,
           max_recv_sge: 1,
