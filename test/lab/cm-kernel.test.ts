@@ -4,7 +4,17 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { CmRunObject } from '../../src/model/cm-run.ts';
 import type { KernelCommand } from '../../src/model/kernel-commands.ts';
-import { BACKENDS, type CmDocument, cmJson, LEFT, parse, RIGHT, resources, useGuest } from './cm/lab.ts';
+import {
+  BACKENDS,
+  type CmDocument,
+  cmJson,
+  LEFT,
+  parse,
+  RIGHT,
+  resources,
+  SERVING,
+  useGuest,
+} from './cm/lab.ts';
 import { REPOSITORY } from './roce/tools.ts';
 
 // A guest without KVM on a busy machine is slow.
@@ -265,11 +275,12 @@ describe('the commands that came later', () => {
 describe('without librdmacm', () => {
   it.each(BACKENDS)('$backend: what is mapped into the process', async ({ backend, words }) => {
     const { stdout } = await script(`
-      rdmatool cm listen ${RIGHT} --count 1 ${words.join(' ')} > /tmp/listen.out & p=$!
-      until grep -q listening /tmp/listen.out; do sleep 0.2; done
+      ${SERVING}
+      serve rdmatool cm listen ${RIGHT} --count 1 ${words.join(' ')}
+      until_said listening
       rdmatool cm connect ${RIGHT} --bind ${LEFT} --hold 20 ${words.join(' ')} > /dev/null & c=$!
-      until grep -q ESTABLISHED /tmp/listen.out; do sleep 0.2; done
-      cat /proc/$p/maps /proc/$c/maps; kill -INT $c; wait $p $c`);
+      until_said ESTABLISHED
+      cat /proc/$server/maps /proc/$c/maps; kill -INT $c; wait $c; served`);
     expect(stdout).toContain('libibverbs.so');
     expect(stdout.includes('librdmacm.so')).toBe(backend === 'librdmacm');
   });

@@ -1,6 +1,6 @@
 /** IPv4 and IPv6, ULA and link-local, in both directions and in each port space, to a listener on every address. */
 import { expect, it, vi } from 'vitest';
-import { type CmDocument, LEFT, parse, RIGHT, useGuest } from './cm/lab.ts';
+import { type CmDocument, LEFT, parse, RIGHT, SERVING, useGuest } from './cm/lab.ts';
 import { answersWithUpTo } from './cm/private-data.ts';
 
 // A guest without KVM on a busy machine is slow.
@@ -30,10 +30,11 @@ it.each([
   const { stdout, stderr } = await place.inLab([
     'bash',
     '-c',
-    `rdmatool cm listen --ps ${ps} --count ${ways.length} --json >/tmp/listener & l=$!
-    until grep -q listening /tmp/listener; do sleep 0.1; done
+    `${SERVING}
+    serve rdmatool cm listen --ps ${ps} --count ${ways.length} --json
+    until_said listening
     ${clients.join('\n')}
-    wait $l; echo $?; cat /tmp/listener`,
+    served; echo $?; cat $said`,
   ]);
   const lines = stdout.trim().split('\n');
   for (const [index, [, destination, device, local]] of ways.entries()) {
@@ -86,10 +87,11 @@ it('a reason other than the application can be sent, and those that the library 
   const { stdout } = await place.inLab([
     'bash',
     '-c',
-    `rdmatool cm listen ${RIGHT} --reject --reason 35 --count 1 --json >/tmp/listener & l=$!
-    until grep -q listening /tmp/listener; do sleep 0.1; done
+    `${SERVING}
+    serve rdmatool cm listen ${RIGHT} --reject --reason 35 --count 1 --json
+    until_said listening
     rdmatool cm connect ${RIGHT} --bind ${LEFT} --json 2>/dev/null | tr -d '\\n'; echo
-    wait $l
+    served
     for reason in 8 30 36; do rdmatool cm listen --reject --reason $reason --json 2>/dev/null; echo $?; done`,
   ]);
   const [rejected = '', ...refused] = stdout.trim().split('\n');

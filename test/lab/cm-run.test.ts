@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { BACKENDS, LEFT, parse, RIGHT, resources, said, useGuest } from './cm/lab.ts';
+import { BACKENDS, LEFT, parse, RIGHT, resources, SERVING, said, useGuest } from './cm/lab.ts';
 import { type Outcome, REPOSITORY } from './roce/tools.ts';
 
 // A guest without KVM on a busy machine is slow.
@@ -140,8 +140,9 @@ describe('a script', () => {
     const outcome = await place.inLab([
       'bash',
       '-c',
-      `rdmatool cm run - --json <<< '${script}' > /tmp/interrupted & p=$!
-       until grep -q listen /tmp/interrupted; do sleep 0.2; done; sleep 1; kill -INT $p; wait $p; r=$?; cat /tmp/interrupted; exit $r`,
+      `${SERVING}
+       serve rdmatool cm run - --json <<< '${script}'
+       until_said listen; sleep 1; kill -INT $server; served; r=$?; cat $said; exit $r`,
     ]);
     expect(outcome.status).toBe(130);
     expect(objects(outcome).slice(-2)).toMatchObject([

@@ -1,7 +1,7 @@
 /** A step that hangs in the kernel or the driver: Ctrl-C and the deadline end it, whichever it is. */
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundleDriver } from '../lab/cm/bundle.ts';
-import { LEFT, parse, RIGHT, resources, useGuest } from '../lab/cm/lab.ts';
+import { LEFT, parse, RIGHT, resources, SERVING, useGuest } from '../lab/cm/lab.ts';
 import { buildSlowKernel } from '../lab/cm/slow-kernel.ts';
 
 // A guest without KVM on a busy machine is slow.
@@ -111,12 +111,13 @@ it('Ctrl-C while a connection is held, and while nobody asks', async () => {
   const { stdout } = await place.inLab([
     'bash',
     '-c',
-    `rdmatool cm listen ${RIGHT} --json >/tmp/listener 2>/dev/null & l=$!
-    until grep -q listening /tmp/listener; do sleep 0.1; done
+    `${SERVING}
+    serve rdmatool cm listen ${RIGHT} --json
+    until_said listening
     rdmatool cm connect ${PEER} --hold 60 --json >/tmp/out 2>/dev/null & p=$!
-    until grep -q ESTABLISHED /tmp/listener; do sleep 0.1; done
+    until_said ESTABLISHED
     sleep 1; kill -INT $p; wait $p; echo $? $(tr -d '\\n' </tmp/out)
-    kill -INT $l; wait $l; echo $? $(tail -n 1 /tmp/listener)`,
+    kill -INT $server; served; echo $? $(tail -n 1 $said)`,
   ]);
   const [held = '', listened = ''] = stdout.trim().split('\n');
   expect(held).toMatch(/^130 /);

@@ -20,6 +20,26 @@ export function useGuest(): Place {
   return place;
 }
 
+/**
+ * Words for a script of bash in the lab. `serve COMMAND...` starts it beside the script, its output in the file `$said`
+ * that is this script's own; it ends with the script, and after two minutes at the latest. `until_said WORD` waits for
+ * a word of it, and ends the script where that will never come. `served` waits for its end.
+ */
+export const SERVING = `said=$(mktemp)
+  serve() {
+    "$@" <&0 >$said & server=$!
+    { sleep 120; kill -KILL $server; } >/dev/null 2>&1 & guard=$!
+  }
+  until_said() {
+    until grep -q "$1" $said; do
+      kill -0 $server || { echo "the server has ended without a word of $1: $(cat $said)" >&2; exit 99; }
+      sleep 0.1
+    done
+  }
+  served() { wait $server; }
+  trap 'kill -KILL $server $guard 2>/dev/null; rm -f $said' EXIT
+`;
+
 /** Who speaks to the kernel, with the words that choose it. */
 export const BACKENDS = [
   { backend: 'librdmacm', words: [] },

@@ -1,7 +1,7 @@
 /** The room for private data in an answer: filled, and one byte too small. */
 import { expect } from 'vitest';
 import type { Place } from '../roce/tools.ts';
-import { LEFT, parse, RIGHT } from './lab.ts';
+import { LEFT, parse, RIGHT, SERVING } from './lab.ts';
 
 export async function answersWithUpTo(
   place: Place,
@@ -14,10 +14,11 @@ export async function answersWithUpTo(
   const { stdout } = await place.inLab([
     'bash',
     '-c',
-    `${words(limit)} >/tmp/listener 2>/dev/null & l=$!
-    until grep -q listening /tmp/listener; do sleep 0.1; done
+    `${SERVING}
+    serve ${words(limit)}
+    until_said listening
     rdmatool cm connect ${RIGHT}:$((8000 + ${limit})) --bind ${LEFT} --ps ${ps} --json 2>/dev/null | tr -d '\\n'; echo
-    wait $l
+    served
     ${words(limit + 1)} 2>/dev/null; echo $?`,
   ]);
   const [full = '', over = '', status] = stdout.trim().split('\n');

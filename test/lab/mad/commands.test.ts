@@ -25,7 +25,7 @@ describe('on a healthy fabric', () => {
     // The simulator ends a server that is asked something that it has not registered: nobody asks meanwhile.
     const manager = fabric.lab.running.servers[1]?.pid ?? 0;
     const { status, stdout, stderr } = await fabric.shell(
-      `kill -STOP ${manager}
+      `kill -STOP ${manager}; rm -f ready
        env -u SYSFS_PATH SIM_HOST=H1 SIM_SET_ISSM=1 ${folder}/responder > ready & server=$!
        for tenth in 1 2 3 4 5 6 7 8 9 10; do grep -q ready ready && break; sleep 0.1; done
        rdmatool mad ping 2 -c 5 --interval 1 --json; status=$?; kill $server; kill -CONT ${manager}; exit $status`,

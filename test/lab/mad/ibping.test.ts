@@ -19,7 +19,7 @@ describe.each(WAYS)('mad %s', (way) => {
 
   it('serve answers ibping, and mad ping over either', async () => {
     const { status, stdout, stderr } = await fabric.shell(
-      `kill -STOP ${manager()}
+      `kill -STOP ${manager()}; rm -f served
        SIM_HOST=H2 SIM_SET_ISSM=1 rdmatool mad serve ${way} --also SUBN_LID_ROUTED --also SUBN_DIRECTED_ROUTE -c 6 --idle 20000 --json > served & server=$!
        for tenth in $(seq 100); do grep -q listening served && break; sleep 0.1; done
        ibping -c 2 3 > pongs || exit 3
