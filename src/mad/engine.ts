@@ -40,7 +40,7 @@ export const GSI_QKEY = 0x80010000;
 export interface Request {
   readonly agent: number;
   readonly address: Address;
-  /** The datagram; its transaction id is set here. */
+  /** The datagram; its transaction id is set here. It stays as it is while the request is under way. */
   readonly mad: Uint8Array;
   /** For each attempt, ms. */
   readonly timeoutMs: number;
@@ -137,6 +137,8 @@ export class MadEngine {
   /** What is sent at once: header and datagram. C has read it when the call returns. */
   #outgoing: Uint8Array;
   #outgoingView: DataView;
+  /** The request that lies there: thousands are the same but for the number. */
+  #prepared: Omit<Request, 'retries'> | null = null;
   /** The answer that is handed out: one object for all. */
   #passing: Passing;
   #lastRttMs = 0;
@@ -179,8 +181,10 @@ export class MadEngine {
   /** As request, for thousands of them: without a promise and a copy for each. Throws where the port is closed. */
   begin(request: Request, asker: Asker): void {
     if (this.#closed) throw new ClosedHandleError('the port has been closed');
-    this.#waiting.push({ request, asker, attempts: 0, sentAt: 0, deadline: 0 });
-    if (!this.#draining) this.#fill();
+    const pending = { request, asker, attempts: 0, sentAt: 0, deadline: 0 };
+    const isFree = !this.#draining && this.#waiting.length === 0 && this.#inFlight.size < this.#window;
+    if (isFree) this.#send(pending);
+    else this.#waiting.push(pending);
     if (!this.#running && this.#inFlight.size > 0) void this.#run();
   }
 
@@ -231,10 +235,12 @@ export class MadEngine {
   }
 
   /** Header and datagram, in a buffer that the next one takes, unless a thread reads it. Throws LayoutError. */
-  #prepare(
-    { agent, address, mad, length, timeoutMs }: Omit<Request, 'retries'>,
-    tid: number | null,
-  ): Uint8Array {
+  #prepare(request: Omit<Request, 'retries'>, tid: number | null): Uint8Array {
+    if (request === this.#prepared && tid !== null) {
+      this.#outgoingView.setUint32(this.#headerBytes + TID_LOW_OFFSET, tid);
+      return this.#outgoing;
+    }
+    const { agent, address, mad, length, timeoutMs } = request;
     const start = this.#headerBytes;
     const whole = start + mad.length;
     const isKept = isRouted(address) || this.#outgoing.length !== whole;
@@ -249,6 +255,7 @@ export class MadEngine {
     if (address.set?.id === undefined) view.setUint32(ID_OFFSET, agent, true);
     if (address.set?.timeout_ms === undefined) view.setUint32(TIMEOUT_OFFSET, timeoutMs, true);
     if (tid !== null) view.setUint32(start + TID_LOW_OFFSET, tid);
+    this.#prepared = message === this.#outgoing && length === undefined ? request : null;
     return length === undefined ? message : message.subarray(0, start + length);
   }
 
@@ -312,23 +319,31 @@ export class MadEngine {
     pending.attempts++;
     pending.sentAt = performance.now();
     pending.deadline = pending.sentAt + byKernel + GRACE_MS;
-    const failed = (error: unknown): void => {
-      this.#inFlight.delete(tid);
-      pending.asker.failed(error);
-    };
     try {
       const message = this.#prepare(request, tid);
       // The answer may come before the write has come back.
       this.#inFlight.set(tid, pending);
       const written = this.#write(address, message);
-      if (written === DONE) return;
-      pending.deadline += NEIGHBOUR_MS;
-      written.then(() => {
-        pending.deadline = performance.now() + byKernel + GRACE_MS;
-      }, failed);
+      if (written !== DONE) this.#follow(written, tid, pending, byKernel);
     } catch (error) {
-      failed(error);
+      this.#notSent(tid, pending, error);
     }
+  }
+
+  /** A write that waits: the time of the answer begins when it has come back. */
+  #follow(written: Promise<void>, tid: number, pending: Pending, byKernel: number): void {
+    pending.deadline += NEIGHBOUR_MS;
+    written.then(
+      () => {
+        pending.deadline = performance.now() + byKernel + GRACE_MS;
+      },
+      (error: unknown) => this.#notSent(tid, pending, error),
+    );
+  }
+
+  #notSent(tid: number, { asker }: Pending, error: unknown): void {
+    this.#inFlight.delete(tid);
+    asker.failed(error);
   }
 
   get #isBusy(): boolean {
@@ -365,8 +380,8 @@ export class MadEngine {
     // Who only listens waits on a thread.
     while (this.#inFlight.size > 0 && this.#lastRttMs < QUICK_MS && now - answered < QUICK_MS) {
       const isAny = this.#drain(SLICE_MS);
-      // Whoever got the answers may ask for more at once.
-      await null;
+      // Whoever got the answers by a promise asks for more now.
+      if (this.#inFlight.size < this.#window) await null;
       if (!this.#isBusy) return false;
       now = performance.now();
       if (isAny) answered = now;
