@@ -34,3 +34,7 @@ export function bitRateText(bytesPerSecond: number): string {
   }
   return `${Number(value.toPrecision(4))} ${BIT_RATES[unit]}`;
 }
+
+/** `1 byte`, `256 bytes`. */
+export const bytesText = (count: number | string | null): string =>
+  `${count} ${`${count}` === '1' ? 'byte' : 'bytes'}`;

@@ -5,6 +5,7 @@ import { briefText, readWrite } from '../abi/ucma/read.ts';
 import { UmadIoctl } from '../abi/umad.ts';
 import { stringArgument } from '../decode/strace-string.ts';
 import { findUmad, headerIn, type UserMadHeader } from '../decode/umad.ts';
+import { bytesText } from '../explain/quantities.ts';
 import type { Json } from '../layout/codec.ts';
 import { SCHEMA_IDS } from '../model/schema-ids.ts';
 import type { TraceEntry } from '../model/trace.ts';
@@ -99,12 +100,12 @@ export class DeviceCalls {
     const text = stringArgument(args[1] ?? '');
     const isRead = name === 'read';
     if (text === null || (isRead && result.errno !== null)) {
-      const detail = isRead ? `room for ${args[2]} bytes` : `${args[2]} bytes`;
+      const detail = isRead ? `room for ${bytesText(args[2] ?? '?')}` : bytesText(args[2] ?? '?');
       return say(`${name} ${detail}`, { name, unseen: isRead ? null : 'the bytes' });
     }
     const kind = this.#headers.get(device) ?? headerIn(text.bytes) ?? 'new';
     const found = findUmad(text.bytes, kind);
-    return say(`${isRead ? 'received' : 'send'} ${found.brief ?? `${text.bytes.length} bytes`}`, {
+    return say(`${isRead ? 'received' : 'send'} ${found.brief ?? bytesText(text.bytes.length)}`, {
       name: found.name ?? name,
       fields: { header: kind, ...fieldsOf(found.parts.flatMap(({ fields }) => fields)) },
       cut: text.cut,
@@ -115,7 +116,7 @@ export class DeviceCalls {
 
 function command({ name, args }: LoggedCall): Saying {
   const text = stringArgument(args[1] ?? '');
-  if (name !== 'write' || text === null) return say(`${name} ${args[2] ?? '?'} bytes`, { name });
+  if (name !== 'write' || text === null) return say(`${name} ${bytesText(args[2] ?? '?')}`, { name });
   const reading = readWrite(UCMA_EDITIONS.linux, text.bytes);
   return say(briefText(reading), {
     name: reading.command?.name ?? null,

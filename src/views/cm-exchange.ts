@@ -1,4 +1,5 @@
 /** Data over a connection, for people. */
+import { bytesText } from '../explain/quantities.ts';
 import type { CmCompletion, CmEcho, CmPing } from '../model/cm-exchange.ts';
 import type { Block } from '../output/blocks.ts';
 import { enumText } from './values.ts';
@@ -32,7 +33,7 @@ export function pingBlocks(ping: CmPing | null): Block[] {
   if (ping === null) return [];
   const { protocol, size, count, sent, received, verified, round_trip, bytes_per_second, completion } = ping;
   const rows: [string, string][] = [
-    ['pings', `${count} of ${size} bytes, ${protocol === 'rping' ? 'as rping' : 'as datagrams'}`],
+    ['pings', `${count} of ${bytesText(size)}, ${protocol === 'rping' ? 'as rping' : 'as datagrams'}`],
     ['sent', String(sent)],
     ['received', String(received)],
     [
@@ -59,5 +60,5 @@ export function echoText(echo: CmEcho | null): string {
   if (echo === null) return '';
   const what = `${echo.protocol === 'rping' ? 'ping' : 'datagram'}${echo.served === 1 ? '' : 's'}`;
   const completion = echo.completion === null ? '' : `, completion ${completionText(echo.completion)}`;
-  return `${echo.served} ${what} sent back, ${echo.bytes} bytes${completion}`;
+  return `${echo.served} ${what} sent back, ${bytesText(echo.bytes)}${completion}`;
 }

@@ -1,3 +1,4 @@
+import { bytesText } from '../explain/quantities.ts';
 import type { CmAddress, CmConnection, CmListenObject } from '../model/cm.ts';
 import { addressText, statusText } from './cm.ts';
 import { echoText } from './cm-exchange.ts';
@@ -42,7 +43,7 @@ export function parameters(connection: CmConnection | null): string {
     private_data === null || (private_data_text === null && /^0x(00)*$/.test(private_data))
       ? []
       : [
-          `private data ${private_data_text === null ? private_data : JSON.stringify(private_data_text)} in ${private_data_len} bytes${private_data_padded ? ' with padding' : ''}`,
+          `private data ${private_data_text === null ? private_data : JSON.stringify(private_data_text)} in ${bytesText(private_data_len)}${private_data_padded ? ' with padding' : ''}`,
         ];
   const rest = Object.entries(values).flatMap(([name, value]) =>
     value === null ? [] : [`${name} ${value}`],

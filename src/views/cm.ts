@@ -1,5 +1,7 @@
 /** Results of the `cm` commands for people. */
+
 import { ibUverbsQpAttr } from '../abi/verbs-qp.ts';
+import { bytesText } from '../explain/quantities.ts';
 import type { Json } from '../layout/codec.ts';
 import type {
   CmAddress,
@@ -172,8 +174,8 @@ function connectionBlocks(connection: CmConnection | null): Block[] {
       ? private_data
       : JSON.stringify(private_data_text);
   const length = private_data_padded
-    ? `, ${private_data_len} bytes (the room of the message: its real length is not told)`
-    : `, ${private_data_len} bytes`;
+    ? `, ${bytesText(private_data_len)} (the room of the message: its real length is not told)`
+    : `, ${bytesText(private_data_len)}`;
   return [
     { type: 'gap' },
     { type: 'heading', text: 'what the peer answered' },
@@ -257,7 +259,7 @@ export function cmGetaddrinfoView(result: CmGetaddrinfoResult): Block[] {
         row.src_addr ? addressText(row.src_addr) : NONE,
         row.dst_addr ? addressText(row.dst_addr) : NONE,
         row.dst_canonname ?? row.src_canonname ?? NONE,
-        `${row.route_len} bytes`,
+        bytesText(row.route_len),
       ]),
     },
   ];

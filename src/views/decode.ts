@@ -1,3 +1,4 @@
+import { bytesText } from '../explain/quantities.ts';
 import type { Json } from '../layout/codec.ts';
 import type { EnumJson } from '../layout/enumeration.ts';
 import type { FlagsJson } from '../layout/flags.ts';
@@ -13,7 +14,7 @@ export function decodeView(result: DecodeResult): Block[] {
   if (result.length === 0) return [];
   const title = result.brief ?? result.name ?? 'not known';
   const kind = [result.interface, result.edition, result.header && `${result.header} header`];
-  const detail = `${kind.filter((part) => part !== null).join(', ')}; ${result.length} bytes${result.cut ? ' and more, left out' : ''}`;
+  const detail = `${kind.filter((part) => part !== null).join(', ')}; ${bytesText(result.length)}${result.cut ? ' and more, left out' : ''}`;
   return [
     { type: 'heading', text: title, detail },
     ...parts.flatMap((part): Block[] => [
@@ -31,7 +32,7 @@ export function decodeView(result: DecodeResult): Block[] {
             type: 'text' as const,
             indent: 2,
             tone: 'doubt' as const,
-            text: `Left over: ${extra.hex.length / 2} bytes from ${extra.offset} on: ${hexText(extra.hex)}`,
+            text: `Left over: ${bytesText(extra.hex.length / 2)} from ${extra.offset} on: ${hexText(extra.hex)}`,
           },
         ]),
     ...(notes.length === 0 ? [] : [{ type: 'gap' as const }]),

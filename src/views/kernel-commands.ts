@@ -1,4 +1,5 @@
 /** Commands to the kernel, their bytes and the answers, for people. */
+import { bytesText } from '../explain/quantities.ts';
 import type { Json } from '../layout/codec.ts';
 import type { KernelCommand } from '../model/kernel-commands.ts';
 import { type Block, renderBlocks } from '../output/blocks.ts';
@@ -13,9 +14,9 @@ export function kernelCommandBlocks(exchanges: readonly KernelCommand[] | null):
         type: 'heading',
         text: `${brief} (command ${command.value}) = ${resultText(exchange)}, ${duration_ms} ms`,
       },
-      ...part(`written: ${bytes.length / 2} bytes`, bytes, fields, notes),
+      ...part(`written: ${bytesText(bytes.length / 2)}`, bytes, fields, notes),
       ...(answer
-        ? part(`answered: ${answer.bytes.length / 2} bytes`, answer.bytes, answer.fields, answer.notes)
+        ? part(`answered: ${bytesText(answer.bytes.length / 2)}`, answer.bytes, answer.fields, answer.notes)
         : []),
     ];
   });

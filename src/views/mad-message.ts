@@ -1,3 +1,4 @@
+import { bytesText } from '../explain/quantities.ts';
 import type { Json } from '../layout/codec.ts';
 import type {
   DecodedMad,
@@ -77,7 +78,7 @@ export function messageBlocks(title: string, message: DecodedMad): Block[] {
       },
       { type: 'pairs', indent: 4, rows: fieldRows(attribute ?? '', record) },
     ]),
-    { type: 'heading', indent: 2, text: `${message.hex.length / 2} bytes` },
+    { type: 'heading', indent: 2, text: bytesText(message.hex.length / 2) },
     { type: 'pairs', indent: 4, rows: hexRows(message.hex) },
   ];
 }

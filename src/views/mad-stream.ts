@@ -1,4 +1,5 @@
 /** What comes and what is answered, for people. */
+import { bytesText } from '../explain/quantities.ts';
 import type { MadAgent, MadRecvObject, MadServeObject, ReceivedHeader } from '../model/mad.ts';
 import type { Block } from '../output/blocks.ts';
 import { receivedHeaderBlock } from './mad-header.ts';
@@ -60,7 +61,7 @@ export function madServeView(object: MadServeObject): Block[] {
   const { mad, attribute } = request;
   const asked =
     mad === null
-      ? `${request.hex.length / 2} bytes that are no datagram`
+      ? `${bytesText(request.hex.length / 2)} that are no datagram`
       : [
           mad.method.name ?? `method 0x${mad.method.value.toString(16)}`,
           attribute ?? `attribute ${mad.attr_id}`,
@@ -71,7 +72,7 @@ export function madServeView(object: MadServeObject): Block[] {
   const status =
     answer === null
       ? (event ?? '')
-      : `${answer.method.name ?? `0x${answer.method.value.toString(16)}`} ${answer.status.name ?? ''} 0x${answer.status.value.toString(16).padStart(4, '0')}, ${answer.bytes} bytes${answer.rmpp ? ' in segments' : ''}`;
+      : `${answer.method.name ?? `0x${answer.method.value.toString(16)}`} ${answer.status.name ?? ''} 0x${answer.status.value.toString(16).padStart(4, '0')}, ${bytesText(answer.bytes)}${answer.rmpp ? ' in segments' : ''}`;
   const failed = error === null ? '' : ` failed: ${error.message}`;
   const from =
     event === 'returned'

@@ -1,5 +1,5 @@
 /** Single values in words and units. */
-import { sizeText } from '../explain/quantities.ts';
+import { bytesText, sizeText } from '../explain/quantities.ts';
 import type { EnumJson } from '../layout/enumeration.ts';
 import type { FlagsJson } from '../layout/flags.ts';
 
@@ -61,7 +61,7 @@ export function durationText(microseconds: number): string {
 /** Bytes up to the last that is not zero, eight to a group. */
 export function hexText(hex: string): string {
   const shown = hex.replace(/(00)+$/, '');
-  if (shown === '') return `${hex.length / 2} bytes of zeros`;
+  if (shown === '') return `${bytesText(hex.length / 2)} of zeros`;
   const groups = shown.match(/.{1,16}/g) ?? [];
   return shown.length === hex.length ? groups.join(' ') : `${groups.join(' ')} and zeros`;
 }
