@@ -162,11 +162,18 @@ async function printFailedDocument(
   // An interruption may come when the document, or a part of it, is out.
   if (!spec?.failed || !ownArguments.includes('--json') || streams.hasData) return;
   const document: ResultDocument = await spec.failed(error);
-  // What is watched is an object a line, its failure too.
-  const isWatched =
-    spec.options['watch'] !== undefined && ownArguments.some((word) => /^(-w|--watch)/.test(word));
-  const isLine = spec.streams || isWatched;
-  await streams.data(isLine ? jsonLine(document) : jsonDocument(document)).catch(() => {});
+  await streams
+    .data(doesStream(spec, ownArguments) ? jsonLine(document) : jsonDocument(document))
+    .catch(() => {});
+}
+
+/** Whether the arguments, which may be wrong, ask for an object a line. */
+function doesStream({ streams, options }: CommandSpec, words: readonly string[]): boolean {
+  if (streams === undefined || streams === true) return streams === true;
+  const flags = options[streams.with]?.flags.split(/[ ,]+/).filter((word) => word.startsWith('-')) ?? [];
+  return words.some((word) =>
+    flags.some((flag) => (flag.startsWith('--') ? word.split('=')[0] === flag : word.startsWith(flag))),
+  );
 }
 
 function asFailure(error: unknown, argv: readonly string[], messages: readonly string[]): Failure {

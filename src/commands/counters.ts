@@ -11,6 +11,7 @@ export const countersCommand = defineCommand({
     count: positiveInteger('-c, --count <N>', 'with --watch: end after N readings'),
     verbose: flag('-v, --verbose', 'show counters that are 0 too'),
   },
+  streams: { with: 'watch' },
   details: [
     'Reads counters and hw_counters of each port, hw_counters of the device, and the counts of connection management messages, all from sysfs: it needs no library and no privileges. Each counter has its unit and its meaning; errors and congestion are named so. Counters that the driver does not have are shown as N/A, never as 0.',
     'The kernel counts port_xmit_data and port_rcv_data in words of 4 bytes, as InfiniBand does. They are shown in bytes; the key raw of --json has what the kernel shows.',

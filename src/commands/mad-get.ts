@@ -40,6 +40,7 @@ export const madGetCommand = defineCommand({
     ),
     count: positiveInteger('-c, --count <N>', 'with --watch: ask so often, and end'),
   },
+  streams: { with: 'watch' },
   details: [
     'Sends a Get and shows the answer field by field, under the names of the IBTA. Along a directed path it works before a subnet manager has been there. GUIDs and GIDs are looked up by the subnet administration.',
     'With --json the header that came with the answer, the header of the datagram, the fields and the round-trip time are in one document; with --watch one document a line. A watch goes on when an answer is lost or refused, and ends when the port is.',

@@ -26,7 +26,7 @@ export const COMMON_OPTIONS = { json: JSON_FLAG, color: COLOR } as const;
 export const allOptionsOf = (spec: CommandSpec): OptionSpecs => ({
   ...spec.options,
   ...COMMON_OPTIONS,
-  ...(spec.streams ? { json: JSON_LINES_FLAG } : {}),
+  ...(spec.streams === true ? { json: JSON_LINES_FLAG } : {}),
 });
 
 /**

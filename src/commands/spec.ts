@@ -233,8 +233,8 @@ export interface CommandSpec<O extends OptionSpecs = OptionSpecs> {
   readonly reference?: () => Promise<readonly ReferenceTable[]>;
   /** The last argument is another program's command line, and stands after `--`. */
   readonly commandAfterDashes?: boolean;
-  /** `--json` prints an object a line, a failure before the first one too. */
-  readonly streams?: boolean;
+  /** `--json` prints an object a line, a failure before the first one too: always, or with one of the options. */
+  readonly streams?: true | { readonly with: string };
   /** What `--json` prints when the command fails before it has a result. */
   readonly failed?: (error: FailureJson) => ResultDocument | Promise<ResultDocument>;
   /** Returns the exit status. */

@@ -35,6 +35,14 @@ describe('the command line', () => {
     expect(options).toEqual({ verbose: false, ibPort: null, json: false, color: 'auto' });
   });
 
+  it('an option that makes a command stream is one of its own', async () => {
+    const streaming = (await loadCommands()).filter(({ streams }) => typeof streams === 'object');
+    expect(streaming.map(({ path }) => path.join(' ')).sort()).toEqual(['counters', 'mad get']);
+    for (const { streams, options } of streaming) {
+      expect(Object.keys(options)).toContain(typeof streams === 'object' ? streams.with : '');
+    }
+  });
+
   it.each([
     [
       ['query-device', '-v', '-i', '2', 'mlx5_0', 'mlx5_1'],
