@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { ManyProgress } from '../cm/connect-many.ts';
-import { Failure } from '../explain/failure.ts';
+import { Failure, type FailureJson } from '../explain/failure.ts';
 import type { CmConnectManyResult } from '../model/cm-connect-many.ts';
 import { Progress } from '../output/progress.ts';
 import { packageRoot } from '../package-root.ts';
@@ -31,6 +31,9 @@ export async function concludeMany(task: ManyTask, context: Context): Promise<nu
   });
 }
 
+const failureOf = ({ code, message, hint, errno }: FailureJson): Failure =>
+  new Failure(code, message, hint, { errno });
+
 /** The result of the thread. Throws DeadlineError where nothing comes of it, Failure INTERRUPTED. */
 async function apart(
   task: ManyTask,
@@ -49,6 +52,7 @@ async function apart(
     worker.on('message', (message: ManyMessage) => {
       heard = performance.now();
       if ('result' in message) resolve(message.result);
+      else if ('failure' in message) reject(failureOf(message.failure));
       else progress(message.progress);
     });
     worker.on('error', reject);
