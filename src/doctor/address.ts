@@ -118,6 +118,9 @@ async function servingPort(view: View, { source, netdev }: Way): Promise<Served 
     : null;
 }
 
+/** An address that stays within the machine, or stands for all of them. */
+const LOOPBACK = /^(127\.|0\.0\.0\.0$|::1?$)/;
+
 export const routeDeviceCheck: Check = {
   id: 'route-device',
   what: 'the network device of that route belongs to an RDMA device: which, and which GID',
@@ -132,21 +135,24 @@ export const routeDeviceCheck: Check = {
       const gid = served.index === null ? '' : `, GID index ${served.index}`;
       return [ok(served.title, `${served.title} would be used${gid} (${way.source})`)];
     }
-    const with_ = (await view.gidPorts()).flatMap(({ title, port }) =>
+    const served4 = (await view.gidPorts()).flatMap(({ title, port }) =>
       (port.gids ?? []).flatMap(({ ipv4, scope }) =>
-        ipv4 !== null && scope === 'routable' ? [`${ipv4} (${title})`] : [],
+        ipv4 !== null && scope === 'routable' ? [{ ipv4, title }] : [],
       ),
     );
+    const own = served4[0]?.ipv4 ?? null;
     return [
       {
         subject: way.netdev,
         status: 'failure',
         fact: `the way to ${way.destination} leaves through ${way.netdev ?? 'an unknown network device'} (${way.source}), which has no RDMA device`,
         meaning:
-          with_.length === 0
+          own === null
             ? 'no RDMA device here has an IP address'
-            : `addresses with RDMA are: ${[...new Set(with_)].join(', ')}`,
-        repair: `use an address of the peer that is reached through a network device with RDMA (rdma link), or set the source: rdmatool cm resolve ${way.destination} --bind ADDR`,
+            : `addresses with RDMA are: ${[...new Set(served4.map(({ ipv4, title }) => `${ipv4} (${title})`))].join(', ')}`,
+        repair: LOOPBACK.test(way.destination)
+          ? `a loopback address says nothing of RDMA: rdmatool doctor ${own ?? 'ADDR'}, with the address of ${own === null ? 'the peer' : 'this machine that has RDMA, or of the peer'}`
+          : `use an address of the peer that is reached through a network device with RDMA (rdma link), or set the source: rdmatool cm resolve ${way.destination} --bind ADDR`,
       },
     ];
   },

@@ -314,6 +314,14 @@ const CASES: readonly Case[] = [
     repair: /--bind ADDR/,
   },
   {
+    what: 'a loopback address',
+    recorded: { ...ROCE_GOOD, routes: { '127.0.0.1': '127.0.0.1' } },
+    address: '127.0.0.1',
+    root: 'route-device',
+    fact: /the way to 127\.0\.0\.1 leaves through .*which has no RDMA device/,
+    repair: /^a loopback address says nothing of RDMA: rdmatool doctor 10\.0\.0\.1, /,
+  },
+  {
     what: 'an address without a route',
     recorded: ROCE_GOOD,
     address: '172.16.0.1:5000',
