@@ -14,5 +14,5 @@ export class LabError extends Error {
 }
 
 /** A wrong option value. */
-export const usageError = (message: string, hint: string | null = null): LabError =>
+export const usageError = (message: string, hint = 'rdmatool lab run --help shows what there is'): LabError =>
   new LabError('usage', message, hint, 2);

@@ -120,7 +120,12 @@ function readProfileFile(path: string): Profile {
     json = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new LabError('bad_profile', `${path}: ${reason}`, null, 2);
+    throw new LabError(
+      'bad_profile',
+      `${path}: ${reason}`,
+      'a profile is a JSON file, such as {"extends": "efa2"}: man rdmatool-lab-run',
+      2,
+    );
   }
   // A file may say only what differs from a model.
   if (typeof json !== 'object' || json === null || !('extends' in json)) {

@@ -61,7 +61,12 @@ export function fabricFromFile(path: string): Fabric {
   try {
     topology = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new LabError('bad_topology', `${path}: ${error instanceof Error ? error.message : error}`, null, 2);
+    throw new LabError(
+      'bad_topology',
+      `${path}: ${error instanceof Error ? error.message : error}`,
+      'a topology is a file as ibsim reads it: man rdmatool-lab-run',
+      2,
+    );
   }
   return fromTopology(topology, path);
 }
