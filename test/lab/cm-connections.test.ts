@@ -177,5 +177,5 @@ describe.each(TESTED_BACKENDS)('through $backend', ({ backend, words }) => {
   });
 
   // More of each in test/long.
-  inNumbers(place, backend, { connects: 20, rejects: 20, atOnce: 16, untaken: 20, kills: 6 });
+  inNumbers(place, backend, { connects: 20, rejects: 20, atOnce: 16, untaken: 20, kills: 20 });
 });
