@@ -199,9 +199,9 @@ export class CmIdHandle {
 
   async #createQp(attr: Encodable<Decoded<typeof ibvQpInitAttr>>): Promise<void> {
     const context = readPointer(this.#pointer + ID.verbs);
-    // The library says itself that the id is not bound to a device.
-    const queue = context === 0n ? 0n : await this.queues.take(context);
     try {
+      // The library says itself that the id is not bound to a device.
+      const queue = context === 0n ? 0n : await this.queues.take(context);
       const bytes = ibvQpInitAttr.encode({ ...attr, send_cq: queue, recv_cq: queue });
       await this.#call('int rdma_create_qp(void *id, void *pd, void *attr)', null, bytes);
     } catch (error) {

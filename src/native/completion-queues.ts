@@ -20,7 +20,8 @@ export class CompletionQueues {
   }
 
   /**
-   * The queue of a device, made where there is none. Give it back once, when the queue pair is gone.
+   * The queue of a device, made where there is none. Give it back once, when the queue pair is gone, and where this
+   * fails.
    * @param context an ibv_context. Throws NativeCallError.
    */
   take(context: Pointer): Promise<Pointer> {

@@ -182,6 +182,34 @@ describe('a script', () => {
     }
   });
 
+  it('makes a queue pair once the limit of its cgroup allows it, after it has not', async () => {
+    const script = [
+      'create-id a',
+      `resolve-addr a ${RIGHT}:7233 --from ${LEFT}`,
+      'get-event a ADDR_RESOLVED within 20s',
+      '!EAGAIN create-qp a',
+      '! get-event a within 6s',
+      'create-qp a',
+    ].join('\n');
+    const { status, stdout, stderr } = await place.inLab([
+      'bash',
+      '-ec',
+      `${SERVING}
+       groups=$(mktemp -d); mount -t cgroup2 none $groups; echo +rdma > $groups/cgroup.subtree_control
+       mkdir -p $groups/few; echo 'rxe0 hca_object=1' > $groups/few/rdma.max
+       within() { echo $BASHPID > $groups/few/cgroup.procs; exec "$@"; }
+       serve within rdmatool cm run - --json <<< '${script}'
+       until_said EAGAIN; echo 'rxe0 hca_object=max' > $groups/few/rdma.max
+       ended=0; served || ended=$?; cat $said; rmdir $groups/few; umount $groups; exit $ended`,
+    ]);
+    expect(status, stderr).toBe(0);
+    const steps = objects({ stdout, stderr, status, signal: null });
+    expect(steps.filter(({ operation }) => operation === 'create-qp')).toMatchObject([
+      { ok: true, failure_expected: true, error: { errno: { name: 'EAGAIN' } } },
+      { ok: true, failure_expected: false, error: null },
+    ]);
+  });
+
   it('says which release has a call that this library lacks', async () => {
     const outcome = await run('create-id a\nwrite-cm-event a USER');
     expect(outcome.status).toBe(69);
