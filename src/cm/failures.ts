@@ -2,6 +2,7 @@
 import { constants } from 'node:os';
 import type { PortSpaceName } from '../abi/rdmacm-codes.ts';
 import type { SocketAddress } from '../abi/sockaddr.ts';
+import { CGROUP_LIMIT } from '../explain/cgroup-limit.ts';
 import { connectionText } from '../explain/cm-events.ts';
 import { errnoName, errnoText, errnoValue } from '../explain/errno.ts';
 import { Failure, type FailureCode } from '../explain/failure.ts';
@@ -14,6 +15,7 @@ import { refusalOf } from './kernel/refusals.ts';
 
 const {
   EACCES,
+  EAGAIN,
   EADDRINUSE,
   EADDRNOTAVAIL,
   EAFNOSUPPORT,
@@ -156,6 +158,9 @@ function wordsOf({ call, errno }: NativeCallError, place: Place): Words {
         };
       }
       break;
+    case EAGAIN:
+      if (step !== 'create_qp' && step !== 'reg_mr') break;
+      return { code: 'CM_CALL_FAILED', ...CGROUP_LIMIT };
     case ENOTSUPP:
       if (step !== 'join_multicast') break;
       return {

@@ -1,5 +1,6 @@
 /** Why a device, or all of them, cannot be queried: each failure with what to do next. */
 import { constants } from 'node:os';
+import { CGROUP_LIMIT } from '../explain/cgroup-limit.ts';
 import { errnoText, errnoValue } from '../explain/errno.ts';
 import { Failure } from '../explain/failure.ts';
 import { nearest } from '../explain/nearest.ts';
@@ -14,7 +15,7 @@ import { DeadlineError } from '../waiting/deadline.ts';
 import { isAtLeast } from './release.ts';
 import { hasUverbs, readSysfsDevice } from './sysfs-device.ts';
 
-const { EPERM, EACCES, ENOENT, ENXIO, ENODEV, ENOMEM, ENOSYS } = constants.errno;
+const { EPERM, EACCES, ENOENT, ENXIO, ENODEV, ENOMEM, ENOSYS, EAGAIN } = constants.errno;
 
 /** How to look at rdmatool's work without hardware. */
 export const TRY_A_LAB = 'without RDMA hardware, try: rdmatool lab run efa -- rdmatool query-device';
@@ -22,10 +23,11 @@ export const TRY_A_LAB = 'without RDMA hardware, try: rdmatool lab run efa -- rd
 const SEE_DMESG = 'see dmesg for what the driver says';
 
 /** Where to look after a call that failed. */
-const afterErrno = (errno: number): string =>
-  errno === ENOMEM
-    ? `raise the limit of locked memory (ulimit -l unlimited; in a container: --ulimit memlock=-1); if that is not it: ${SEE_DMESG}`
-    : SEE_DMESG;
+function afterErrno(errno: number): string {
+  if (errno === EAGAIN) return `${CGROUP_LIMIT.meaning}: ${CGROUP_LIMIT.next}`;
+  if (errno !== ENOMEM) return SEE_DMESG;
+  return `raise the limit of locked memory (ulimit -l unlimited; in a container: --ulimit memlock=-1); if that is not it: ${SEE_DMESG}`;
+}
 const ON_THE_HOST = 'as root, on the host if this is a container';
 
 /** A name as a user can type it again. */

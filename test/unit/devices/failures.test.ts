@@ -19,7 +19,7 @@ import { MissingLibraryError, MissingSymbolError, NativeCallError } from '../../
 import { DeadlineError } from '../../../src/waiting/deadline.ts';
 import { EFA_FILES, type Recorded, recordedMachine } from './recorded.ts';
 
-const { EACCES, EPERM, EIO, ENOSYS, ENOMEM, ENODEV, EOPNOTSUPP } = constants.errno;
+const { EAGAIN, EACCES, EPERM, EIO, ENOSYS, ENOMEM, ENODEV, EOPNOTSUPP } = constants.errno;
 const node = { uverbs0: { mode: '0666' } };
 const efa = (more: Recorded = {}) => recordedMachine({ files: EFA_FILES, nodes: node, ...more });
 const sysfsOf = (more: Recorded = {}) => readSysfsDevice(efa(more), 'rdmap0s6');
@@ -145,6 +145,8 @@ describe('ibv_get_device_list', () => {
     const failure = listFailed(efa(), new NativeCallError('ibv_get_device_list', ENOMEM), 'rdmap0s6');
     expect(failure).toMatchObject({ code: 'QUERY_FAILED', errno: { name: 'ENOMEM' } });
     expect(failure.hint).toContain('ulimit -l unlimited');
+    const limited = listFailed(efa(), new NativeCallError('ibv_get_device_list', EAGAIN), 'rdmap0s6');
+    expect(limited.hint).toContain('rdma.max');
   });
 
   it('hangs, or is not there', () => {
