@@ -5,6 +5,7 @@ import { thisMachine } from '../system/this-machine.ts';
 import type { HeaderKind, TransportName, Umad } from './backend.ts';
 import { noLibrary, noOldHeaderInLibrary } from './failures.ts';
 import { MadSession, type SessionOptions } from './session.ts';
+import { possibleWindow } from './simulator.ts';
 
 /** How the kernel is spoken to; null for what goes with the other, libibumad and the new header if both are. */
 export interface TransportChoice {
@@ -46,7 +47,8 @@ export async function withSession<T>(
   try {
     signal.throwIfAborted();
     const umad = 'openPort' in wanted ? wanted : await loadUmad(wanted);
-    session = await MadSession.open(umad, options, thisMachine().sysfs.list('class/infiniband') ?? []);
+    const possible = { ...options, window: possibleWindow(options.window) };
+    session = await MadSession.open(umad, possible, thisMachine().sysfs.list('class/infiniband') ?? []);
     signal.throwIfAborted();
     return await work(session, signal);
   } catch (error) {

@@ -160,6 +160,14 @@ describe('on a healthy fabric', () => {
     for (const { time, error } of lines) expect([Date.parse(time) > 0, error]).toEqual([true, null]);
   });
 
+  it('a window that would make the simulator stand still is narrowed', async () => {
+    const { status, stdout, stderr } = await fabric.shell(
+      'timeout -s KILL 40 rdmatool mad send NodeInfo 0,1 --count 20000 --window 4096 --json',
+    );
+    expect(status, stderr).toBe(0);
+    expect(product(stdout)).toMatchObject({ error: null, sent: 20_000, received: 20_000 });
+  });
+
   it('an attribute that this port does not answer is no matter of cables', async () => {
     const { status, stderr } = await fabric.shell('rdmatool mad get Notice 0 --timeout 20 --retries 0');
     expect(status).toBe(75);
