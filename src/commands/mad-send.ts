@@ -181,8 +181,8 @@ export const madSendCommand = defineCommand({
     // What cannot be sent is told before any device is looked at.
     const bytes = buildMad(datagram);
     const wanted = await sessionOptions(options, options.window);
-    return withSession(wanted, options, context.interruption(), async (session) => {
-      const result = await sendMad(session, datagram, bytes);
+    return withSession(wanted, options, context.interruption(), async (session, signal) => {
+      const result = await sendMad(session, datagram, bytes, signal);
       return context.conclude(result, async () =>
         (await import('../views/mad-message.ts')).madSendView(result),
       );

@@ -191,11 +191,15 @@ function parseSet(assignments: readonly string[]): HeaderValues {
   }
 }
 
-/** Sends the datagram as often as wanted, and shows the last answer. Throws Failure. */
+/**
+ * Sends the datagram as often as wanted, and shows the last answer. Throws Failure.
+ * @param signal what has come by then is the result, where anything has
+ */
 export async function sendMad(
   session: MadSession,
   options: SendOptions,
   mad = buildMad(options),
+  signal: AbortSignal | null = null,
 ): Promise<MadSendResult> {
   const { mgmtClass, method, target } = options;
   const what = `${methodText(method)} ${options.attribute} (${classText(mgmtClass)})`;
@@ -248,11 +252,14 @@ export async function sendMad(
   const outcome = await exchangeAll(session, options.count, (asker) => session.begin(request, asker));
   const elapsed = performance.now() - started;
   const { times, reasons, last } = outcome;
+  const wasCutOff = signal?.aborted === true && times.length > 0;
   const fatal = reasons.find(isFatal);
-  if (fatal !== undefined) {
+  if (fatal !== undefined && !wasCutOff) {
     throw await sendingFailed(session, what, target, { address, mad, length }, fatal);
   }
-  const failure = verdict(session, what, options, outcome);
+  const failure = wasCutOff
+    ? new Failure('INTERRUPTED', `interrupted: ${times.length} of ${options.count} were answered`, '')
+    : verdict(session, what, options, outcome);
   const [reason] = reasons;
   const returned = !last && reason instanceof NoReplyError ? reason.returned : null;
   const answered = last?.mad ?? returned?.mad;
@@ -338,7 +345,8 @@ function exchangeAll(
         asker.failed(error);
       }
     };
-    for (let first = Math.min(count, window); first > 0; first--) start();
+    // Answers may come, and start others, while these are sent.
+    while (started < Math.min(count, window) && !isLost) start();
   });
 }
 
@@ -360,9 +368,11 @@ function verdict(
     throw error;
   }
   if (reasons.length === 0) return null;
+  const sent = times.length + reasons.length;
+  const rest = options.count - sent;
   return new Failure(
     'SOME_LOST',
-    `${reasons.length} of ${times.length + reasons.length} requests were not answered`,
+    `${reasons.length} of ${sent} requests were not answered${rest === 0 ? '' : `; ${rest} more were not sent after so many in a row without an answer`}`,
     'a smaller --window, a longer --timeout or more --retries may help',
   );
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tellSimulator } from '../../../src/lab/ib/fabric-servers.ts';
 import type { DecodeResult } from '../../../src/model/decode.ts';
+import type { MadSendResult } from '../../../src/model/mad.ts';
 import { product, products } from '../support/json.ts';
 import { TestFabric } from './fabric.ts';
 
@@ -158,6 +159,30 @@ describe('on a healthy fabric', () => {
     const lines = products<{ time: string; error: unknown }>(stdout);
     expect(lines.length).toBeGreaterThan(1);
     for (const { time, error } of lines) expect([Date.parse(time) > 0, error]).toEqual([true, null]);
+  });
+
+  it.each([
+    [3, 3],
+    [3, 8],
+    [70, 64],
+    [300, 300],
+  ])('mad send --count %i --window %i sends as many', async (count, window) => {
+    const result = await fabric.json(`mad send NodeInfo 0,1 --count ${count} --window ${window}`);
+    expect(result).toMatchObject({ error: null, sent: count, received: count });
+  });
+
+  it('mad send that is interrupted shows what has come by then', async () => {
+    const { status, stdout, stderr } = await fabric.shell(
+      'timeout --preserve-status -s INT 2.5 rdmatool mad send NodeInfo 0,1 --count 1000000000 --json',
+    );
+    expect(status, stderr).toBe(130);
+    const { error, received, sent, reply, rtt } = product<MadSendResult>(stdout);
+    expect(error).toMatchObject({
+      code: 'INTERRUPTED',
+      message: `interrupted: ${received} of 1000000000 were answered`,
+    });
+    expect([received > 100, sent >= received]).toEqual([true, true]);
+    expect([reply?.attribute, rtt === null]).toEqual(['NodeInfo', false]);
   });
 
   it('a window that would make the simulator stand still is narrowed', async () => {
