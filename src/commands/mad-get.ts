@@ -83,6 +83,7 @@ export const madGetCommand = defineCommand({
     const target = targetArgument === undefined ? null : await targetOf(targetArgument);
     const { checkQuestion, getAllPorts, getAttribute } = await import('../mad/get.ts');
     const { withSession } = await import('../mad/open.ts');
+    const { targetJson } = await import('../mad/results.ts');
     const question = {
       attribute,
       target,
@@ -104,15 +105,28 @@ export const madGetCommand = defineCommand({
         const result = { ...(await getAttribute(session, question)), time };
         return show(result, async () => (await views()).madGetView(result));
       };
-      if (options.watch === null) return once(null, context.conclude);
+      // What is known of the question stands in the document of its failure too.
+      const failed = (error: Failure, time: string | null): MadGetResult => ({
+        ...failedDocument(error.toJSON()),
+        time,
+        device: session.device,
+        port: session.portNumber,
+        attribute,
+        target: target === null ? null : targetJson(target, null),
+      });
+      if (options.watch === null) {
+        return once(null, context.conclude).catch((error: unknown) => {
+          if (!(error instanceof Failure) || signal.aborted) throw error;
+          return context.conclude(failed(error, null), async () => []);
+        });
+      }
       return watch(signal, options.watch * 1000, options.count, async () => {
         const time = new Date().toISOString();
         try {
           return await once(time, context.event);
         } catch (error) {
           if (!(error instanceof Failure) || signal.aborted || LASTING.has(error.code)) throw error;
-          const lost: MadGetResult = { ...failedDocument(error.toJSON()), time };
-          return context.event(lost, async () => []);
+          return context.event(failed(error, time), async () => []);
         }
       });
     });

@@ -77,6 +77,7 @@ export const madSendCommand = defineCommand({
     'Builds a datagram of any class, sends it, and shows the answer field by field and in hexadecimal, with its header and the round-trip time; the minimum, median, 99th percentile and maximum of several.',
     'Without --class it is SUBN_DIRECTED_ROUTE along a path and SUBN_LID_ROUTED to anything else.',
     'Every method that is not Get, GetTable, GetMulti or a response can change the fabric: it needs --write. For a response, or what nobody answers (Send, Trap), it does not wait.',
+    'With --count, Ctrl-C ends it with what has come. When as many in a row have no answer as the window holds, and sixteen at least, the rest is not sent.',
   ],
   async reference() {
     const { ATTRIBUTES, FAMILIES } = await import('../datagram/attributes.ts');

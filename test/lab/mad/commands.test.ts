@@ -193,6 +193,21 @@ describe('on a healthy fabric', () => {
     expect(product(stdout)).toMatchObject({ error: null, sent: 20_000, received: 20_000 });
   });
 
+  it('mad get --json without an answer says whom it asked for what', async () => {
+    const { status, stdout } = await fabric.shell(
+      'rdmatool mad get NodeInfo 0,5 --timeout 20 --retries 0 --json',
+    );
+    expect(status).toBe(75);
+    expect(product(stdout)).toMatchObject({
+      error: { code: 'TIMED_OUT' },
+      device: 'ibsim0',
+      port: 1,
+      attribute: 'NodeInfo',
+      target: { path: [0, 5] },
+      fields: null,
+    });
+  });
+
   it('an attribute that this port does not answer is no matter of cables', async () => {
     const { status, stderr } = await fabric.shell('rdmatool mad get Notice 0 --timeout 20 --retries 0');
     expect(status).toBe(75);
