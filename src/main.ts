@@ -28,7 +28,10 @@ export async function main(argv: readonly string[] = process.argv.slice(2)): Pro
   process.exitCode = status;
   // A call that hangs inside C keeps the process alive.
   const isCutShort = status === ExitStatus.INTERRUPTED || streams.readerGone.aborted;
-  if (abandonedOperations() > 0 || isCutShort) await endDespiteHangingCalls(status);
+  if (abandonedOperations() > 0 || isCutShort) {
+    await endDespiteHangingCalls(status);
+    process.exit(status);
+  }
 }
 
 /** Nobody reads what the command has to say: it was ended for that, and not for a failure. */

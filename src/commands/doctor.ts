@@ -31,7 +31,7 @@ export const doctorCommand = defineCommand({
   },
   details: [
     'Looks at the machine from the bottom up: cards on the PCI bus, kernel modules, device nodes and the rights of this process, libraries and providers, ports, addresses, limits. Each check is ok, a warning, a failure or skipped, with the fact that was seen and the command that repairs it. The lowest failure stands first, for what is above it may follow from it; a check that is moot before a lower one is repaired is skipped, and says so.',
-    'Without --for, what every RDMA program needs is a failure where it is missing, and what only some need (the connection manager, management datagrams) a warning. With --for, what the purpose needs is a failure, and the rest is not looked at. An address goes with --for cm, and implies it.',
+    'Without --for, what every RDMA program needs is a failure where it is missing, and what only some need (the connection manager, management datagrams) a warning. With --for, what the purpose needs is a failure, and the rest is not looked at. An address goes with --for cm, and implies it; in lab ib, where there is nothing else, --for mad is meant.',
     'Nothing is changed, and nothing is sent, unless there is an address: then the peer is connected to as rdmatool-cm-connect(1) does it, on port 7174 unless another is given, with 5 s for each step. Everything else of the way is read from this machine. Root is not needed; what another user may not open is found out for the user who runs it.',
     'Commands that repair are those of the distribution that runs here. In a container, "on the host" stands with what cannot be done inside.',
     'Ends with 0, with 1 where there is a failure.',
@@ -70,13 +70,16 @@ export const doctorCommand = defineCommand({
     }
     const peer = address === undefined ? null : await endpointOf(address);
     const { examine, thisDoctorEnvironment } = await import('../doctor/examine.ts');
+    const { isSimulated } = await import('../mad/simulator.ts');
     const { Progress } = await import('../output/progress.ts');
+    // There is nothing but datagrams in lab ib.
+    const purpose = options.for ?? (peer === null && isSimulated() ? 'mad' : null);
     const progress = new Progress(context.streams);
     progress.update('looking at this machine');
     let result: Awaited<ReturnType<typeof examine>>;
     try {
       const signal = peer === null ? null : context.interruption();
-      result = await examine({ purpose: options.for, peer }, thisDoctorEnvironment(signal));
+      result = await examine({ purpose, peer }, thisDoctorEnvironment(signal));
     } finally {
       progress.end();
     }

@@ -7,8 +7,11 @@ import { mappedFiles } from '../native/library.ts';
  */
 const MOST_IN_SIMULATOR = 128;
 
+/** Whether the library of the simulator stands before libibumad in this process. */
+export const isSimulated = (files: readonly string[] = mappedFiles()): boolean =>
+  files.some((file) => /\/libumad2sim\.so[^/]*$/.test(file));
+
 /** So many requests as can be in flight of those that are wanted. */
 export function possibleWindow(wanted: number, files: () => readonly string[] = mappedFiles): number {
-  if (wanted <= MOST_IN_SIMULATOR) return wanted;
-  return files().some((file) => /\/libumad2sim\.so[^/]*$/.test(file)) ? MOST_IN_SIMULATOR : wanted;
+  return wanted > MOST_IN_SIMULATOR && isSimulated(files()) ? MOST_IN_SIMULATOR : wanted;
 }

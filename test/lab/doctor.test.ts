@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CheckId, DoctorResult } from '../../src/model/doctor.ts';
+import { product } from './support/json.ts';
 import { lab, withFaults } from './support/labs.ts';
-import { rdmatool, rdmatoolJson } from './support/rdmatool.ts';
+import { RDMATOOL, rdmatool, rdmatoolJson } from './support/rdmatool.ts';
 import { checkDocument } from './support/schemas.ts';
 
 function asDoctor(document: ReturnType<typeof checkDocument>): DoctorResult {
@@ -165,6 +166,14 @@ const hasDevices = (): boolean => {
     return false;
   }
 };
+
+it('in lab ib it looks at what there is: management datagrams', async () => {
+  const { status, stdout, stderr } = await rdmatool([
+    ...['lab', 'run', 'ib', '--', process.execPath, RDMATOOL, 'doctor', '--json'],
+  ]);
+  expect(status, stderr).toBe(0);
+  expect(product(stdout)).toMatchObject({ for: 'mad', root_cause: null, counts: { failure: 0 } });
+});
 
 it('a lab that cannot keep what it builds says where, and what to set', async () => {
   const { status, stderr } = await rdmatool(['lab', 'run', 'efa', '--', 'true'], {
