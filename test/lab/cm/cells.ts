@@ -19,7 +19,7 @@ export interface Cell {
 }
 
 const pinged = (count: number, size: number): readonly RegExp[] => [
-  new RegExp(`pings +${count} of ${size} bytes`),
+  new RegExp(`pings +${count} of ${size} ${size === 1 ? 'byte' : 'bytes'},`),
   new RegExp(`received +${count}\\n`),
   new RegExp(`verified +${count}\\n`),
   /round trip +min [\d.]+ [um]?s, median [\d.]+ [um]?s, p99 [\d.]+ [um]?s, max [\d.]+ [um]?s/,
