@@ -61,6 +61,10 @@ export class SignalWatch {
   }
 }
 
+/** For so long, and so often, it is looked for processes that were just being started when a signal was passed on. */
+const STRAGGLER_MS = 1000;
+const STRAGGLER_EVERY_MS = 50;
+
 function signalTo(pid: number, signal: EndingSignal): void {
   try {
     process.kill(pid, signal);
@@ -72,7 +76,8 @@ function signalTo(pid: number, signal: EndingSignal): void {
 /**
  * Runs a command in the terminal of this process, to its end. Returns its exit status as a shell would: 128 and the
  * signal that ended it, 127 when there is no such command, 126 when it cannot be executed.
- * @param targets the processes that signals are for, by the command's pid: itself unless given
+ * @param targets the processes that signals are for, by the command's pid: itself unless given. Asked again for a
+ *   moment, with those that were told: for what one of them had just started, and left behind
  */
 export function runInTerminal(
   command: readonly string[],
@@ -80,7 +85,7 @@ export function runInTerminal(
   watch: SignalWatch,
   complain: (message: string) => void,
   stdio: StdioOptions = 'inherit',
-  targets?: (pid: number) => readonly number[],
+  targets?: (pid: number, told: ReadonlySet<number>) => readonly number[],
 ): Promise<number> {
   const [file = '', ...args] = command;
   return new Promise((resolve) => {
@@ -88,8 +93,25 @@ export function runInTerminal(
     watch.forward = (signal) => {
       // The terminal has sent Ctrl-C to the child as well: a second one would mean more than the user meant.
       if (signal === 'SIGINT' && isForeground()) return;
-      if (!targets || child.pid === undefined) child.kill(signal);
-      else for (const pid of targets(child.pid)) signalTo(pid, signal);
+      const { pid } = child;
+      if (!targets || pid === undefined) {
+        child.kill(signal);
+        return;
+      }
+      const told = new Set<number>();
+      const tell = (): void => {
+        for (const target of targets(pid, told)) {
+          told.add(target);
+          signalTo(target, signal);
+        }
+      };
+      tell();
+      const again = setInterval(tell, STRAGGLER_EVERY_MS);
+      const enough = setTimeout(() => clearInterval(again), STRAGGLER_MS);
+      child.once('exit', () => {
+        clearInterval(again);
+        clearTimeout(enough);
+      });
     };
     child.on('error', (error: NodeJS.ErrnoException) => {
       // A signal that could not be sent is reported here too, while the child runs on.

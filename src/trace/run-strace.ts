@@ -63,17 +63,26 @@ export interface StraceRun {
  * Whom signals are for: strace with a log blocks them, and follows the program's children to their end when the program
  * has gone.
  */
-const tracedBy = (strace: number): number[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => tracerOf(pid) === strace);
+function tracedBy(strace: number, told: ReadonlySet<number>): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    const { tracer, parent } = /^\d+$/.test(name) ? relativesOf(name) : NOBODY;
+    if (tracer === strace) parents.set(Number(name), parent);
+  }
+  if (told.size === 0) return [...parents.keys()];
+  // One that was told and lives on may start others in its own way; who was left behind has nobody to tell him.
+  return [...parents].filter(([pid, parent]) => !told.has(pid) && !parents.has(parent)).map(([pid]) => pid);
+}
 
-function tracerOf(pid: number): number {
+const NOBODY = { tracer: 0, parent: 0 };
+
+function relativesOf(pid: string): { readonly tracer: number; readonly parent: number } {
   try {
-    return Number(/^TracerPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const field = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)$`, 'm').exec(status)?.[1]);
+    return { tracer: field('TracerPid'), parent: field('PPid') };
   } catch {
-    return Number.NaN;
+    return NOBODY;
   }
 }
 
