@@ -1,6 +1,6 @@
 /** The way to an address: route, device and GID, neighbour, and an attempt to connect. */
 import { isIPv4 } from 'node:net';
-import { DEFAULT_PORT, type Endpoint, endpointText, resolveEndpoint } from '../cm/address.ts';
+import { DEFAULT_PORT, type Endpoint, endpointText, isLoopback, resolveEndpoint } from '../cm/address.ts';
 import { Failure } from '../explain/failure.ts';
 import { gatewayOf, parseArp } from '../system/network.ts';
 import { DeadlineError, within } from '../waiting/deadline.ts';
@@ -118,9 +118,6 @@ async function servingPort(view: View, { source, netdev }: Way): Promise<Served 
     : null;
 }
 
-/** An address that stays within the machine, or stands for all of them. */
-const LOOPBACK = /^(127\.|0\.0\.0\.0$|::1?$)/;
-
 export const routeDeviceCheck: Check = {
   id: 'route-device',
   what: 'the network device of that route belongs to an RDMA device: which, and which GID',
@@ -150,7 +147,8 @@ export const routeDeviceCheck: Check = {
           own === null
             ? 'no RDMA device here has an IP address'
             : `addresses with RDMA are: ${[...new Set(served4.map(({ ipv4, title }) => `${ipv4} (${title})`))].join(', ')}`,
-        repair: LOOPBACK.test(way.destination)
+        // The unspecified address leads there, too.
+        repair: isLoopback(socketAddress({ addr: way.source, port: 0 }))
           ? `a loopback address says nothing of RDMA: rdmatool doctor ${own ?? 'ADDR'}, with the address of ${own === null ? 'the peer' : 'this machine that has RDMA, or of the peer'}`
           : `use an address of the peer that is reached through a network device with RDMA (rdma link), or set the source: rdmatool cm resolve ${way.destination} --bind ADDR`,
       },
