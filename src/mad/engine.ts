@@ -130,8 +130,6 @@ export class MadEngine {
   #listener: Listener | null = null;
   /** The user-MAD header of each address that has been sent to. */
   readonly #headers = new WeakMap<Address, Uint8Array>();
-  #lastAddress: Address | null = null;
-  #lastHeader: Uint8Array = new Uint8Array();
   #buffer: Uint8Array;
   #view: DataView;
   /** What is sent at once: header and datagram. C has read it when the call returns. */
@@ -260,13 +258,6 @@ export class MadEngine {
   }
 
   #headerFor(address: Address): Uint8Array {
-    if (address === this.#lastAddress) return this.#lastHeader;
-    this.#lastHeader = this.#encodedFor(address);
-    this.#lastAddress = address;
-    return this.#lastHeader;
-  }
-
-  #encodedFor(address: Address): Uint8Array {
     const known = this.#headers.get(address);
     if (known) return known;
     const header = encodeUserHeader(this.#channel.header, headerValues(address));

@@ -115,12 +115,17 @@ export class CmIdHandle {
     // Over iWARP connect waits for the peer.
     const mayWait = symbol === 'rdma_connect' && this.#transport() === IWARP;
     const call = mayWait ? fn.callOnPool(this.#pointer, ...args) : fn.callAsync(this.#pointer, ...args);
-    this.#pending.add(call);
+    const { result, errno } = await this.#awaited(call);
+    if (result !== 0) throw new NativeCallError(symbol, errno);
+  }
+
+  /** What destroying the id waits for. */
+  async #awaited<T>(work: Promise<T>): Promise<T> {
+    this.#pending.add(work);
     try {
-      const { result, errno } = await call;
-      if (result !== 0) throw new NativeCallError(symbol, errno);
+      return await work;
     } finally {
-      this.#pending.delete(call);
+      this.#pending.delete(work);
     }
   }
 
@@ -188,13 +193,7 @@ export class CmIdHandle {
    * the device share here: those of its own would be two more for each, which costs more than the queue pair.
    */
   async createQp(attr: Omit<Encodable<Decoded<typeof ibvQpInitAttr>>, 'send_cq' | 'recv_cq'>): Promise<void> {
-    const creating = this.#createQp(attr);
-    this.#pending.add(creating);
-    try {
-      await creating;
-    } finally {
-      this.#pending.delete(creating);
-    }
+    await this.#awaited(this.#createQp(attr));
   }
 
   async #createQp(attr: Encodable<Decoded<typeof ibvQpInitAttr>>): Promise<void> {
@@ -241,12 +240,7 @@ export class CmIdHandle {
       this.#dataPath = path;
       return path;
     });
-    this.#pending.add(opening);
-    try {
-      return await opening;
-    } finally {
-      this.#pending.delete(opening);
-    }
+    return this.#awaited(opening);
   }
 
   /** rdma_create_srq(3): a shared receive queue, which the next queue pair of the id uses. */
